@@ -1,0 +1,43 @@
+package evenhand.cycle;
+
+import java.time.Instant;
+
+/** The hands: Slurm, or a cluster in memory. Every call is bounded in time. */
+public interface Cluster {
+
+  /**
+   * Reads the whole inventory and all jobs it still knows, finished ones too.
+   *
+   * @throws ReadingFailed when any part failed, was empty where it cannot be, or could not be
+   *     understood: then nothing may be decided on it
+   */
+  Reading read() throws ReadingFailed;
+
+  /**
+   * Gives one attempt of a job to the cluster. Never throws: what is not known is an answer too.
+   */
+  Submission submit(SubmitOrder order);
+
+  /**
+   * Looks one attempt up by its token among the jobs submitted at or after {@code since}.
+   *
+   * @throws ReadingFailed when the cluster did not answer: then it may be there or not
+   */
+  java.util.Optional<SeenJob> find(Token token, Instant since) throws ReadingFailed;
+
+  /** Ends a job. Cancelling one that has ended already is done, not an error. */
+  Cancellation cancel(String clusterJob, Token token);
+
+  /** A reading that failed: what was asked and what came back, in one sentence. */
+  final class ReadingFailed extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    public ReadingFailed(String message) {
+      super(message);
+    }
+
+    public ReadingFailed(String message, Throwable cause) {
+      super(message, cause);
+    }
+  }
+}

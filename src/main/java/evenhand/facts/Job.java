@@ -1,0 +1,29 @@
+package evenhand.facts;
+
+import java.time.Instant;
+
+/**
+ * A queued job: {@code nodes} x {@code numGpus} GPUs of one tier.
+ *
+ * @param account the account its work is charged to
+ * @param numGpus GPUs on each node
+ * @param tier name of the tier asked for, null for any
+ * @param minimumTierSortOrder the lowest tier it accepts; raised after running out of memory (S10)
+ * @param priority sorts within one account only (Q3)
+ * @param queuedAt when it entered the queue; kept when the system queues it again
+ * @param minRuntimeSeconds protected run time it declares (K1)
+ * @param attempt 1 for the first run, counted up each time it is queued again
+ */
+public record Job(
+    String id,
+    String account,
+    String user,
+    int nodes,
+    int numGpus,
+    String tier,
+    int minimumTierSortOrder,
+    int priority,
+    Instant queuedAt,
+    long minRuntimeSeconds,
+    boolean resumable,
+    int attempt) {}

@@ -1,0 +1,6 @@
+package evenhand.facts;
+
+import java.time.Instant;
+
+/** The one instant of this cycle or event. */
+public record Moment(Instant now) {}

@@ -1,0 +1,29 @@
+package evenhand.facts;
+
+/**
+ * All GPUs of one tier on one node, as they stand at this moment of the cycle (SPEC 1).
+ *
+ * @param idle GPUs that no research job holds and nobody has reserved; LLM backfill does not count
+ *     as held (B1)
+ * @param reserved GPUs of it that reservations hold
+ * @param heldFor the job that the first of these reservations is for, or null
+ */
+public record Placement(String node, PlacementGroup group, int idle, int reserved, String heldFor) {
+
+  public Tier tier() {
+    return group.tier();
+  }
+
+  public int capacity() {
+    return group.capacity();
+  }
+
+  public NodeState state() {
+    return group.state();
+  }
+
+  /** The same placement with another number of idle GPUs. */
+  public Placement withIdle(int nowIdle) {
+    return new Placement(node, group, nowIdle, reserved, heldFor);
+  }
+}

@@ -1,0 +1,9 @@
+package evenhand.facts;
+
+/**
+ * Placements that fit the same requests: one tier, one capacity, one node state. Fit (F1) is static
+ * and looks at nothing else, so it is concluded once for the group and not for each node.
+ *
+ * @param capacity GPUs of the tier that exist and work on each of these nodes
+ */
+public record PlacementGroup(Tier tier, int capacity, NodeState state) {}

@@ -1,0 +1,41 @@
+package evenhand.facts;
+
+/**
+ * What a job asks for, as far as the policy's rules look at it. Jobs that ask for the same are one
+ * request, and while nothing changes on the cluster they get the same answer, so it is worked out
+ * once.
+ *
+ * <p>The first four parts are always filled. Each of the others is filled only where some rule of
+ * the policy names it; otherwise it is null or 0, so that no rule can depend on what does not tell
+ * requests apart.
+ *
+ * @param nodes how many nodes
+ * @param numGpus GPUs on each node
+ * @param tier the tier named, null for any
+ * @param minimumTierSortOrder the lowest tier accepted
+ * @param role the submitter's role; told at submission only, and no ground for a limit (N3)
+ */
+public record Request(
+    int nodes,
+    int numGpus,
+    String tier,
+    int minimumTierSortOrder,
+    String job,
+    String account,
+    String user,
+    String role,
+    int priority,
+    long minRuntimeSeconds,
+    boolean resumable,
+    int attempt) {
+
+  /** What is asked, in words: {@code 2 GPUs of sort_order >= 20 on one node}. */
+  public String asked() {
+    String gpus = numGpus == 1 ? "1 GPU" : numGpus + " GPUs";
+    String which =
+        tier != null
+            ? " of tier " + tier
+            : minimumTierSortOrder > 0 ? " of sort_order >= " + minimumTierSortOrder : "";
+    return gpus + which + (nodes == 1 ? " on one node" : " on each of " + nodes + " nodes");
+  }
+}

@@ -1,0 +1,21 @@
+package evenhand.facts;
+
+/**
+ * One GPU model (SPEC 1).
+ *
+ * @param name the model's name, as jobs ask for it
+ * @param sortOrder rank among tiers; higher is better
+ * @param tflops price of one GPU for one second, in TFLOP-seconds
+ * @param maxGpus most GPUs of this tier one job may ask for on one node (N1)
+ * @param autoAssign whether jobs are sent there without naming it (F1)
+ * @param partition the Slurm partition it is reached by
+ * @param gres the Slurm gres it is reached by, without a count, e.g. {@code gpu:4090}
+ */
+public record Tier(
+    String name,
+    int sortOrder,
+    double tflops,
+    int maxGpus,
+    boolean autoAssign,
+    String partition,
+    String gres) {}

@@ -1,0 +1,5 @@
+package evenhand.outcomes;
+
+/** Anything a rule may insert. */
+public sealed interface Conclusion
+    permits Outcome, Fit, Available, Veto, Factor, HoldingCost, Yield, Refuse, Remark {}

@@ -1,0 +1,59 @@
+package evenhand.outcomes;
+
+import evenhand.facts.Cost;
+import evenhand.facts.Reservation;
+import evenhand.facts.Run;
+import evenhand.facts.Share;
+import evenhand.facts.Tier;
+import java.time.Instant;
+
+/**
+ * GPUs of one placement that one job held over one stretch of time, and what that costs: reserved
+ * (C1) or run (C2). These are the rows of the ledger.
+ *
+ * @param kind {@link #RESERVED} or {@link #RUN}
+ * @param gpus the count held during the stretch, not after it
+ * @param tflopSeconds GPUs x seconds x TFLOPS
+ */
+public record HoldingCost(
+    String kind,
+    String job,
+    String account,
+    String node,
+    Tier tier,
+    int gpus,
+    Instant from,
+    Instant to,
+    double tflopSeconds)
+    implements Conclusion {
+  public static final String RESERVED = "reserved";
+  public static final String RUN = "run";
+
+  /** C1: what a reservation has cost since it was last accrued. */
+  public HoldingCost(Reservation held, Instant now) {
+    this(
+        RESERVED,
+        held.job(),
+        held.account(),
+        held.node(),
+        held.tier(),
+        held.gpus(),
+        held.accruedAt(),
+        now,
+        Cost.tflopSeconds(held.gpus(), held.accruedAt(), now, held.tier().tflops()));
+  }
+
+  /** C2: what a run has cost on one placement. */
+  public HoldingCost(String job, String account, Run run, Share share) {
+    this(
+        RUN,
+        job,
+        account,
+        share.node(),
+        share.tier(),
+        share.gpus(),
+        run.from(),
+        run.to(),
+        Cost.tflopSeconds(share.gpus(), run.from(), run.to(), share.tier().tflops()));
+  }
+}

@@ -1,0 +1,215 @@
+package evenhand.cycle;
+
+import evenhand.facts.NodeState;
+import evenhand.facts.Share;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * What people and programs ask of the service, whether by REST or by command line. Every answer
+ * comes from the store and the last reading; none waits for the cluster.
+ *
+ * <p>Ids are given as text; one that names nothing is {@link Refused} with code {@code NOT_FOUND}.
+ */
+public interface Desk {
+
+  /**
+   * Puts a job in the queue.
+   *
+   * @param idempotencyKey null, or the client's key: the same key with the same job gives the first
+   *     answer again, with another job {@code IDEMPOTENCY_CONFLICT}
+   * @throws Refused with the admission rule's code; no row is left
+   */
+  JobView submit(NewJob job, String idempotencyKey);
+
+  JobView job(String id);
+
+  /** Newest first. {@code state} and {@code account} may be null for all. */
+  Page<JobView> jobs(String state, String account, int limit, String cursor);
+
+  /**
+   * Cancels a job: a queued one at once, with its reservation and what it cost (R4, C3), a running
+   * one as soon as the cluster has ended it. Cancelling an ended job changes nothing and answers
+   * its state.
+   */
+  JobView cancel(String id, String by);
+
+  /**
+   * The queue in the order of the active policy as it stands now, with the figures that order it.
+   */
+  Page<QueueLine> queue(int limit, String cursor);
+
+  List<PlacementView> placements();
+
+  List<AccountView> accounts();
+
+  Explanation why(String id);
+
+  /** Newest first. {@code job} may be null for all. */
+  Page<DecisionView> decisions(String job, int limit, String cursor);
+
+  DecisionView decision(String id);
+
+  /** A part of a list; {@code next} is the cursor of the part after it, null at the end. */
+  record Page<T>(List<T> items, String next) {
+    public Page {
+      items = List.copyOf(items);
+    }
+  }
+
+  /**
+   * A job as people see it.
+   *
+   * @param state one of {@link JobState}
+   * @param stateReason why it is in this state, in words; null when there is nothing to say
+   * @param reservation what it holds while queued, or null
+   * @param on the GPUs it runs or ran on; empty while queued
+   * @param clusterJob its number in Slurm, null before it has one
+   * @param reservationTflopSeconds what its reservations have cost and its account was not charged
+   *     yet
+   * @param chargedTflopSeconds what its account was charged for it so far
+   */
+  record JobView(
+      String id,
+      String name,
+      String account,
+      String user,
+      JobState state,
+      String stateReason,
+      int nodes,
+      int numGpus,
+      String tier,
+      int minimumTierSortOrder,
+      int priority,
+      long minRuntimeSeconds,
+      boolean resumable,
+      Long timeLimitSeconds,
+      int attempt,
+      Instant submittedAt,
+      Instant queuedAt,
+      Instant startedAt,
+      Instant endedAt,
+      Integer exitCode,
+      String clusterJob,
+      ReservationView reservation,
+      List<Share> on,
+      double reservationTflopSeconds,
+      double chargedTflopSeconds) {}
+
+  record ReservationView(String node, String tier, int gpus) {}
+
+  /**
+   * A line of the queue.
+   *
+   * @param position 1 for the first
+   * @param figures what ordered it: name of the key, e.g. {@code account_usage}, and its value
+   * @param code and {@code message}: why it waits, from the last decision; null before it had a
+   *     turn
+   */
+  record QueueLine(
+      int position,
+      String id,
+      String name,
+      String account,
+      String user,
+      int nodes,
+      int numGpus,
+      String tier,
+      Instant queuedAt,
+      java.util.Map<String, Object> figures,
+      ReservationView reservation,
+      String code,
+      String message) {}
+
+  /**
+   * A placement as it stands.
+   *
+   * @param idle GPUs no job holds and nobody reserved; 0 when the node is not up
+   * @param reserved GPUs held by reservations
+   * @param reason why the node is not up, or null
+   */
+  record PlacementView(
+      String node,
+      String tier,
+      int capacity,
+      int idle,
+      int reserved,
+      String reservedFor,
+      NodeState state,
+      String reason,
+      List<String> jobs) {}
+
+  record AccountView(String id, String parent, double weight, double cumulativeUsage) {}
+
+  /**
+   * Why a job is where it is.
+   *
+   * @param code the dominant reason: a wait code ({@code NO_IDLE}, …), or the job's state when it
+   *     does not wait
+   * @param rule clause that says so, or null
+   * @param ruleName the rule's whole sentence, or null
+   * @param message one paragraph a person understands
+   * @param needs what it needs, e.g. {@code 2 GPUs of sort_order >= 20 on one node}
+   * @param best the nearest there is, e.g. {@code 1 idle on n2 (4090)}, or null
+   * @param ahead jobs before it in the queue, nearest to the front first, at most 10, with figures
+   * @param aheadCount how many there are in all
+   * @param decision id of the decision this comes from, or null
+   * @param at when that was decided
+   */
+  record Explanation(
+      String id,
+      JobState state,
+      String code,
+      String rule,
+      String ruleName,
+      String message,
+      String behind,
+      String needs,
+      String best,
+      Integer position,
+      List<QueueLine> ahead,
+      int aheadCount,
+      String decision,
+      Instant at) {}
+
+  /**
+   * A recorded decision.
+   *
+   * @param json the decision as in FORMATS 2, exactly as it was recorded
+   */
+  record DecisionView(String id, Instant at, String policy, String policyHash, String json) {}
+
+  /** The service says no. */
+  final class Refused extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+    private final String code;
+    private final String field;
+    private final String rule;
+
+    /**
+     * @param code stable: {@code NO_FIT_PLACEMENT}, {@code INVALID_REQUEST}, {@code NOT_FOUND},
+     *     {@code IDEMPOTENCY_CONFLICT}, …
+     * @param field the field at fault, or null
+     * @param rule the clause that refused, or null
+     * @param message what was asked, why not, what would work
+     */
+    public Refused(String code, String field, String rule, String message) {
+      super(message);
+      this.code = code;
+      this.field = field;
+      this.rule = rule;
+    }
+
+    public String code() {
+      return code;
+    }
+
+    public String field() {
+      return field;
+    }
+
+    public String rule() {
+      return rule;
+    }
+  }
+}

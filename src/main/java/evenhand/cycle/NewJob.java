@@ -1,0 +1,30 @@
+package evenhand.cycle;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A submission, its form already checked (FORMATS 6).
+ *
+ * @param tier name of the tier asked for, null for any
+ * @param minimumTier name of the lowest tier accepted, null for any
+ * @param minRuntimeSeconds protected run time it declares (K1), 0 for none
+ * @param timeLimitSeconds null for the partition's own limit
+ * @param workdir null for the service's default
+ */
+public record NewJob(
+    String name,
+    String account,
+    String user,
+    int nodes,
+    int numGpus,
+    String tier,
+    String minimumTier,
+    long minRuntimeSeconds,
+    boolean resumable,
+    int priority,
+    Long timeLimitSeconds,
+    String script,
+    List<String> arguments,
+    Map<String, String> environment,
+    String workdir) {}

@@ -1,6 +1,7 @@
 package evenhand.policy;
 
 import evenhand.facts.Ended;
+import evenhand.facts.Job;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
 import evenhand.facts.Snapshot;
@@ -10,6 +11,7 @@ import evenhand.outcomes.Decision;
 import evenhand.outcomes.Settlement;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 
 /**
  * One policy, ready to decide: immutable, pure, safe to share between threads. The live service,
@@ -38,4 +40,16 @@ public interface Policy {
 
   /** What the end of a job, or of one attempt of it, brings (R4, C1 to C3), at this moment. */
   Settlement settle(Ended ended, Instant now);
+
+  /** The queue of this snapshot in this policy's order (Q1 to Q4), the first to be taken first. */
+  List<Job> order(Snapshot snapshot);
+
+  /**
+   * What orders this job: each key of the policy's order by name, e.g. {@code account_usage}, and
+   * the job's value of it, in the order in which they count.
+   */
+  Map<String, Object> figures(Job job, Snapshot snapshot);
+
+  /** The whole sentence of the rule with this clause; the clause itself when there is none. */
+  String ruleName(String clause);
 }

@@ -28,7 +28,7 @@ public final class Changes {
   private final List<Charged> charges = new ArrayList<>();
   private final List<Order> written = new ArrayList<>();
   private final Map<Long, Order> orders = new LinkedHashMap<>();
-  private final List<Token> finished = new ArrayList<>();
+  private final List<Finish> finished = new ArrayList<>();
   private DecisionRecord decision;
 
   private Changes(Instant at, boolean lead) {
@@ -90,8 +90,12 @@ public final class Changes {
     begun.add(attempt);
   }
 
-  /** An attempt that is open in the store, as it will be. */
-  public void put(Attempt attempt) {
+  /**
+   * An attempt that is open in the store, as it will be, and its job: the job's version guards them
+   * both.
+   */
+  public void put(StoredJob job, Attempt attempt) {
+    put(job);
     attempts.put(new Token("", attempt.job(), attempt.attempt()), attempt);
   }
 
@@ -113,10 +117,13 @@ public final class Changes {
     orders.put(order.id(), order);
   }
 
-  /** Closes whatever orders are still open for this attempt. */
-  public void finish(Token token) {
-    finished.add(token);
+  /** Closes whatever orders of this kind are still open for this attempt; null: of any kind. */
+  public void finish(Token token, Order.Kind kind, String because) {
+    finished.add(new Finish(token, kind, because));
   }
+
+  /** Open orders of one attempt that have become needless; {@code kind} null for all. */
+  public record Finish(Token token, Order.Kind kind, String because) {}
 
   public void decided(DecisionRecord record) {
     decision = record;
@@ -184,7 +191,7 @@ public final class Changes {
     return List.copyOf(orders.values());
   }
 
-  public List<Token> finished() {
+  public List<Finish> finished() {
     return finished;
   }
 

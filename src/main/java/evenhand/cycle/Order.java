@@ -8,8 +8,9 @@ import java.time.Instant;
  *
  * @param id 0 before it is stored; then in the order of writing
  * @param node with {@code tier} and {@code gpus}: what a YIELD tells the router; null and 0 else
- * @param tries how often carrying it out was begun; counted up before, so that an order found open
- *     with tries above 0 may have been carried out already
+ * @param tries how often carrying it out was begun; counted up before it is
+ * @param inDoubt whether it may have been carried out already: set when it is begun, and cleared by
+ *     an answer that says for certain that it was not
  * @param nextTryAt not before
  * @param triedAt when it was last begun, null before
  * @param answer what came of it so far, in words; null before
@@ -24,6 +25,7 @@ public record Order(
     int gpus,
     Instant createdAt,
     int tries,
+    boolean inDoubt,
     Instant nextTryAt,
     Instant triedAt,
     String answer,
@@ -37,31 +39,49 @@ public record Order(
   }
 
   public static Order yield(Token token, String node, String tier, int gpus, Instant at) {
-    return new Order(0, Kind.YIELD, token, node, tier, gpus, at, 0, at, null, null, null);
+    return new Order(0, Kind.YIELD, token, node, tier, gpus, at, 0, false, at, null, null, null);
   }
 
   public static Order submit(Token token, Instant at) {
-    return new Order(0, Kind.SUBMIT, token, null, null, 0, at, 0, at, null, null, null);
+    return new Order(0, Kind.SUBMIT, token, null, null, 0, at, 0, false, at, null, null, null);
   }
 
   public static Order cancel(Token token, Instant at) {
-    return new Order(0, Kind.CANCEL, token, null, null, 0, at, 0, at, null, null, null);
+    return new Order(0, Kind.CANCEL, token, null, null, 0, at, 0, false, at, null, null, null);
   }
 
-  /** Begun once more at {@code at}. */
-  public Order begun(Instant at) {
-    return new Order(
-        id, kind, token, node, tier, gpus, createdAt, tries + 1, nextTryAt, at, answer, null);
+  /**
+   * Begun once more at {@code at}; should no answer be recorded, looked at again at {@code next}.
+   */
+  public Order begun(Instant at, Instant next) {
+    return with(tries + 1, true, next, at, "begun, no answer yet", null);
   }
 
-  /** Still open; to be looked at again at {@code next}. */
-  public Order later(Instant next, String because) {
-    return new Order(
-        id, kind, token, node, tier, gpus, createdAt, tries, next, triedAt, because, null);
+  /** Still open, to be looked at again at {@code next}. */
+  public Order later(Instant next, boolean mayBeDone, String because) {
+    return with(tries, mayBeDone, next, triedAt, because, null);
   }
 
   public Order closed(Instant at, String because) {
+    return with(tries, false, nextTryAt, triedAt, because, at);
+  }
+
+  /** The same order as a store keeps it. */
+  public Order numbered(long number) {
     return new Order(
-        id, kind, token, node, tier, gpus, createdAt, tries, nextTryAt, triedAt, because, at);
+        number, kind, token, node, tier, gpus, createdAt, tries, inDoubt, nextTryAt, triedAt,
+        answer, closedAt);
+  }
+
+  private Order with(
+      int tries,
+      boolean inDoubt,
+      Instant nextTryAt,
+      Instant triedAt,
+      String answer,
+      Instant closedAt) {
+    return new Order(
+        id, kind, token, node, tier, gpus, createdAt, tries, inDoubt, nextTryAt, triedAt, answer,
+        closedAt);
   }
 }

@@ -183,21 +183,7 @@ public final class MemoryStore implements Store {
     }
     for (Order order : changes.written()) {
       long id = ++lastOrder;
-      openOrders.put(
-          id,
-          new Order(
-              id,
-              order.kind(),
-              order.token(),
-              order.node(),
-              order.tier(),
-              order.gpus(),
-              order.createdAt(),
-              order.tries(),
-              order.nextTryAt(),
-              order.triedAt(),
-              order.answer(),
-              order.closedAt()));
+      openOrders.put(id, order.numbered(id));
     }
     for (Order order : changes.orders()) {
       if (order.closedAt() == null) {
@@ -206,8 +192,13 @@ public final class MemoryStore implements Store {
         openOrders.remove(order.id());
       }
     }
-    for (Token token : changes.finished()) {
-      openOrders.values().removeIf(o -> o.token().equals(token));
+    for (Changes.Finish finish : changes.finished()) {
+      openOrders
+          .values()
+          .removeIf(
+              o ->
+                  o.token().equals(finish.token())
+                      && (finish.kind() == null || o.kind() == finish.kind()));
     }
     if (changes.decision() == null) {
       return null;

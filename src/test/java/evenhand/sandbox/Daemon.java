@@ -40,11 +40,13 @@ final class Daemon {
   /**
    * Starts a daemon.
    *
+   * @param folder where it runs
    * @param output takes its standard output and error
    * @param ownLog the log file that it writes itself, or null
    */
   static Daemon start(
       String name,
+      Path folder,
       Path output,
       Path ownLog,
       Map<String, String> environment,
@@ -60,7 +62,7 @@ final class Daemon {
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()))
             .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
-            .directory(output.getParent().toFile());
+            .directory(folder.toFile());
     SlurmClients.replaceSlurmVariables(builder.environment(), environment);
     try {
       Process process = STARTER.submit(builder::start).get();

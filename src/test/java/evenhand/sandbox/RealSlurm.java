@@ -27,6 +27,9 @@ public @interface RealSlurm {
   /** Sets how soon Slurm notices a dead node (about twice this), in seconds. */
   int slurmdTimeoutSeconds() default 15;
 
+  /** How long daemons and clients wait for each other's answers, in seconds. */
+  int messageTimeoutSeconds() default 10;
+
   /** Enforce memory limits, so that jobs can end OUT_OF_MEMORY. */
   boolean memoryLimits() default false;
 

@@ -33,6 +33,7 @@ final class SlurmFiles {
       List<SlurmNode> nodes,
       Duration minJobAge,
       Duration slurmdTimeout,
+      Duration messageTimeout,
       MemoryCgroup memory) {
 
     int controllerPort() {
@@ -181,7 +182,7 @@ final class SlurmFiles {
         SlurmdUser=%s
         # Listen at the address of this host's name, a loopback one, and not at every address.
         CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
-        MessageTimeout=10
+        MessageTimeout=%d
 
         AuthType=auth/munge
         # A requeued job waits until its old credential has expired; the default makes that two minutes.
@@ -224,6 +225,7 @@ final class SlurmFiles {
                 s.controllerPort(),
                 user,
                 user,
+                s.messageTimeout().toSeconds(),
                 mungeSocket(),
                 root.resolve("state"),
                 root.resolve("run/slurmctld.pid"),

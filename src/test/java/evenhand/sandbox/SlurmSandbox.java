@@ -108,6 +108,7 @@ public final class SlurmSandbox implements AutoCloseable {
   public static final class Builder {
     private Duration minJobAge = Duration.ofSeconds(300);
     private Duration slurmdTimeout = Duration.ofSeconds(15);
+    private Duration messageTimeout = Duration.ofSeconds(10);
     private boolean memoryLimits;
     private final List<SlurmNode> nodes =
         new ArrayList<>(
@@ -128,6 +129,15 @@ public final class SlurmSandbox implements AutoCloseable {
     /** After this long without an answer a node is down; it's noticed within about twice this. */
     public Builder slurmdTimeout(Duration timeout) {
       slurmdTimeout = timeout;
+      return this;
+    }
+
+    /**
+     * How long daemons and clients wait for each other, ten seconds as in Slurm's default. Shorter,
+     * a dead node is noticed sooner; {@link #clientConfWithTimeout} still gives clients any other.
+     */
+    public Builder messageTimeout(Duration timeout) {
+      messageTimeout = timeout;
       return this;
     }
 
@@ -170,6 +180,7 @@ public final class SlurmSandbox implements AutoCloseable {
               List.copyOf(nodes),
               minJobAge,
               slurmdTimeout,
+              messageTimeout,
               memory);
       SlurmSandbox sandbox;
       try {
@@ -330,6 +341,7 @@ public final class SlurmSandbox implements AutoCloseable {
     controller =
         Daemon.start(
             "slurmctld",
+            files.log(""),
             output,
             null,
             environment(),
@@ -359,12 +371,11 @@ public final class SlurmSandbox implements AutoCloseable {
   /** Ends a node as a power cut would: its slurmd and the jobs on it are gone without a word. */
   public void killNode(String node) {
     known(node);
-    Daemon slurmd = slurmds.get(node);
-    Set<ProcessHandle> steps = jobProcesses(slurmStepsOn(node));
-    slurmd.kill();
-    // Once more: a step may have started between the look and the kill.
-    steps.addAll(jobProcesses(slurmStepsOn(node)));
-    killAll(steps);
+    // slurmd first, so that it starts nothing after we have looked.
+    slurmds.get(node).kill();
+    // Then the step daemons, which would otherwise report that their job was killed.
+    JobProcesses.kill(JobProcesses.stepDaemons(files.spool(node)));
+    JobProcesses.kill(JobProcesses.on(files.root(), files.spool(node), node));
   }
 
   /** Starts a node's slurmd; {@link #awaitNode} tells when the controller has noticed. */
@@ -378,6 +389,8 @@ public final class SlurmSandbox implements AutoCloseable {
         node,
         Daemon.start(
             "slurmd of " + node,
+            // Its step daemons inherit this folder, and are known by it.
+            files.spool(node),
             files.log("slurmd-" + node + ".out"),
             files.log("slurmd-" + node + ".log"),
             environment(),
@@ -463,6 +476,7 @@ public final class SlurmSandbox implements AutoCloseable {
     munged =
         Daemon.start(
             "munged",
+            files.log(""),
             files.log("munged.out"),
             null,
             environment(),
@@ -510,11 +524,11 @@ public final class SlurmSandbox implements AutoCloseable {
         thawController();
         cancelJobs();
       }
-      // Where the controller couldn't cancel them, jobs and their steps would outlive slurmd.
-      killAll(jobProcesses(slurmSteps()));
     } catch (RuntimeException e) {
       System.err.println("Slurm sandbox: could not cancel its jobs: " + e.getMessage());
     }
+    // Where the controller couldn't cancel them, jobs and their steps would outlive slurmd.
+    JobProcesses.kill(JobProcesses.in(files.root()));
     slurmds.values().forEach(Daemon::terminate);
     // slurmd doesn't heed SIGTERM while it retries a controller that is gone.
     slurmds.values().forEach(d -> d.stop(Duration.ofSeconds(5)));
@@ -524,7 +538,7 @@ public final class SlurmSandbox implements AutoCloseable {
     if (munged != null) {
       munged.stop(Duration.ofSeconds(5));
     }
-    killAll(jobProcesses(slurmSteps()));
+    JobProcesses.kill(JobProcesses.in(files.root()));
     groupsToRemove.forEach(MemoryCgroup::remove);
     removeFolder();
   }
@@ -575,69 +589,6 @@ public final class SlurmSandbox implements AutoCloseable {
     }
     all.addAll(slurmds.values());
     return all;
-  }
-
-  // --- processes of jobs ----------------------------------------------------------------------
-
-  private List<ProcessHandle> slurmStepsOn(String node) {
-    return slurmSteps(files.spool(node));
-  }
-
-  private List<ProcessHandle> slurmSteps() {
-    return slurmSteps(files.root());
-  }
-
-  /**
-   * The slurmstepd processes that have files open under a folder of ours. slurmstepd leaves its
-   * slurmd's process tree and overwrites its command line, so what it holds open is the one sure
-   * mark of whose it is.
-   */
-  private static List<ProcessHandle> slurmSteps(Path folder) {
-    return ProcessHandle.allProcesses()
-        .filter(p -> programOf(p).startsWith("slurmstepd"))
-        .filter(p -> holdsOpen(p.pid(), folder))
-        .toList();
-  }
-
-  private static String programOf(ProcessHandle process) {
-    try {
-      return Files.readSymbolicLink(Path.of("/proc/" + process.pid() + "/exe"))
-          .getFileName()
-          .toString();
-    } catch (IOException goneOrNotOurs) {
-      return "";
-    }
-  }
-
-  private static boolean holdsOpen(long pid, Path folder) {
-    Path proc = Path.of("/proc/" + pid);
-    try (Stream<Path> descriptors = Files.list(proc.resolve("fd"))) {
-      return Stream.concat(Stream.of(proc.resolve("cwd")), descriptors)
-          .anyMatch(
-              link -> {
-                try {
-                  return Files.readSymbolicLink(link).startsWith(folder);
-                } catch (IOException gone) {
-                  return false;
-                }
-              });
-    } catch (IOException | UncheckedIOException gone) {
-      return false;
-    }
-  }
-
-  private static Set<ProcessHandle> jobProcesses(List<ProcessHandle> steps) {
-    Set<ProcessHandle> all = new HashSet<>(steps);
-    steps.forEach(step -> step.descendants().forEach(all::add));
-    return all;
-  }
-
-  private static void killAll(Set<ProcessHandle> processes) {
-    processes.forEach(ProcessHandle::destroyForcibly);
-    long end = System.nanoTime() + Duration.ofSeconds(5).toNanos();
-    while (processes.stream().anyMatch(ProcessHandle::isAlive) && System.nanoTime() < end) {
-      pause(20);
-    }
   }
 
   // --- this machine ---------------------------------------------------------------------------

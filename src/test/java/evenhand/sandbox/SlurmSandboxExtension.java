@@ -37,6 +37,7 @@ final class SlurmSandboxExtension implements ParameterResolver {
     return SlurmSandbox.builder()
         .minJobAge(Duration.ofSeconds(wanted.minJobAgeSeconds()))
         .slurmdTimeout(Duration.ofSeconds(wanted.slurmdTimeoutSeconds()))
+        .messageTimeout(Duration.ofSeconds(wanted.messageTimeoutSeconds()))
         .memoryLimits(wanted.memoryLimits())
         .extraNodes(wanted.extraNodes())
         .start();

@@ -187,7 +187,9 @@ final class DroolsPolicy implements Policy {
       firing.ask(Stage.FACTOR, about);
       record(firing.ask(Stage.FORCED, about), position);
       for (Concluded c : releases) {
-        reservations.remove(((Release) c.what()).job());
+        if (c.what() instanceof Release release) {
+          reservations.remove(release.job());
+        }
       }
       firing.forget(0);
     }
@@ -255,7 +257,9 @@ final class DroolsPolicy implements Policy {
         started((Start) verdict.outcome(), verdict.rule(), null);
         outcomes.add(verdict);
         for (Concluded c : firing.ask(Stage.SWAP, about)) {
-          released((Release) c.what(), c.by().clause());
+          if (c.what() instanceof Release release) {
+            released(release, c.by().clause());
+          }
         }
         notified(about);
         return verdict;

@@ -11,7 +11,7 @@ class PolicyOnHandMadeCasesTest extends HandMadeCases {
 
   @BeforeAll
   static void load() {
-    policy = ReservationPolicy.policyOrSkip();
+    policy = ReservationPolicy.policy();
   }
 
   @Override

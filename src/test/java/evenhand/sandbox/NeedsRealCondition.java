@@ -41,7 +41,8 @@ final class NeedsRealCondition implements ExecutionCondition {
       // An exception from a condition fails the class or method that it guards.
       case FAIL ->
           throw new IllegalStateException(
-              reason + " It may not be skipped here (CI=true or evenhand.requireRealParts=true).");
+              reason
+                  + " -- and may not be skipped here (CI=true or evenhand.requireRealParts=true)");
     };
   }
 }

@@ -93,9 +93,7 @@ public final class SlurmSandbox implements AutoCloseable {
       return Availability.missing(
           "Slurm's daemons would listen outside loopback, as the host name "
               + host
-              + " isn't mapped to 127.0.0.1; mend with: echo '127.0.0.1 "
-              + host
-              + "' >> /etc/hosts");
+              + " isn't mapped to 127.0.0.1 alone; map it so in /etc/hosts");
     }
     return Availability.here("Slurm");
   }
@@ -188,13 +186,16 @@ public final class SlurmSandbox implements AutoCloseable {
         Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwxr-xr-x"));
         SlurmFiles files = new SlurmFiles(root);
         sandbox = new SlurmSandbox(files, settings);
-        Runtime.getRuntime().addShutdownHook(sandbox.shutdownHook);
-        files.write(settings);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
+      Runtime.getRuntime().addShutdownHook(sandbox.shutdownHook);
       try {
+        sandbox.files.write(settings);
         sandbox.startEverything();
+      } catch (IOException e) {
+        sandbox.close();
+        throw new UncheckedIOException(e);
       } catch (RuntimeException | Error failure) {
         sandbox.close();
         throw failure;

@@ -167,7 +167,7 @@ class SlurmSandboxTest {
   }
 
   @Test
-  void sayWhatAClientAnsweredWhenItFails() {
+  void saysWhatAClientAnsweredWhenItFails() {
     assertThatThrownBy(() -> slurm.run("scontrol", "show", "job", "99999"))
         .hasMessageContaining("exit code 1 from scontrol show job 99999")
         .hasMessageContaining("Invalid job id specified");

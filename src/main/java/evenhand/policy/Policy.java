@@ -1,6 +1,7 @@
 package evenhand.policy;
 
 import evenhand.facts.Ended;
+import evenhand.facts.Job;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
 import evenhand.facts.Snapshot;
@@ -10,6 +11,8 @@ import evenhand.outcomes.Decision;
 import evenhand.outcomes.Settlement;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 
 /**
  * One policy, ready to decide: immutable, pure, safe to share between threads. The live service,
@@ -20,11 +23,42 @@ public interface Policy {
   /** Its name, as in {@code rules/policies/NAME.yaml}. */
   String name();
 
+  /** What it is, in a few words. */
+  String title();
+
+  /** Where its rule files were read from, for people. */
+  String where();
+
   /** {@code sha256:…} over its rule texts, their order, and every parameter's value. */
   String hash();
 
+  /** Its clauses in order: rules, choices, parameters, and what the facts keep. */
+  List<ClauseView> clauses();
+
+  /** One rule by its whole name. */
+  Optional<Rule> rule(String name);
+
+  /**
+   * The whole sentence of a clause, the name of its first rule; the clause itself where it has
+   * none.
+   */
+  default String ruleName(String clause) {
+    return clauses().stream()
+        .filter(c -> c.clause().equals(clause) && !c.rules().isEmpty())
+        .findFirst()
+        .map(c -> c.rules().get(0).name())
+        .orElse(clause);
+  }
+
+  /** The queue in the policy's order, first job first (Q1, Q2, Q4). */
+  List<Job> order(Snapshot snapshot);
+
+  /** The figures that place a job in the order, by key, e.g. {@code account_usage}. */
+  Map<String, Object> figures(Job job, Snapshot snapshot);
+
   /**
    * Decides one cycle: reservations that must end, then every queued job's verdict, in queue order.
+   * The decision's {@code snapshotHash} is null: whoever records it fills it in.
    *
    * @throws RuleFailed when a rule throws, loops, or the rules leave a job without exactly one
    *     verdict; the message names rule and job, and nothing was decided

@@ -1,0 +1,442 @@
+package evenhand.cycle;
+
+import evenhand.facts.Reservation;
+import evenhand.facts.Snapshot;
+import evenhand.outcomes.Absorb;
+import evenhand.outcomes.Charge;
+import evenhand.outcomes.Decided;
+import evenhand.outcomes.Decision;
+import evenhand.outcomes.HoldingCost;
+import evenhand.outcomes.Outcome;
+import evenhand.outcomes.Preempt;
+import evenhand.outcomes.Release;
+import evenhand.outcomes.Reserve;
+import evenhand.outcomes.Start;
+import evenhand.outcomes.Wait;
+import evenhand.outcomes.Yield;
+import evenhand.policy.Policy;
+import evenhand.policy.RuleFailed;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/**
+ * One dispatch cycle, again and again: reads the cluster, follows our jobs, lets the policy decide,
+ * writes decision, effects and orders down in one transaction, then carries the orders out. The
+ * service, scenarios and the simulator run this one class; only what lies behind the ports differs.
+ *
+ * <p>Run by one thread at a time. What went wrong with the cluster or a rule is in the report; what
+ * went wrong with the store is thrown, and nothing was decided.
+ */
+public final class Cycle {
+  private static final int REPLANS = 5;
+
+  private final Store store;
+  private final Cluster cluster;
+  private final Supplier<Policy> policy;
+  private final Recorder recorder;
+  private final Clock clock;
+  private final CycleSettings settings;
+  private final Following following;
+  private final Errands errands;
+  private final Set<String> toldModels = new HashSet<>();
+  private Map<String, String> lastWaits = new HashMap<>();
+  private volatile Latest latest = new Latest(null, null, null, null, Map.of());
+
+  /**
+   * The newest there is to tell.
+   *
+   * @param reading the last good reading, null before the first
+   * @param decision the last decision, null before the first
+   * @param decisionId of the last recorded one, null before the first
+   * @param verdicts the last decision's verdict on each job it had in the queue, by job
+   */
+  public record Latest(
+      CycleReport report,
+      Reading reading,
+      Decision decision,
+      String decisionId,
+      Map<String, Decided> verdicts) {}
+
+  /**
+   * @param policy the policy of the moment: it may be exchanged between cycles
+   */
+  public Cycle(
+      Store store,
+      Cluster cluster,
+      Router router,
+      Supplier<Policy> policy,
+      Recorder recorder,
+      Clock clock,
+      CycleSettings settings) {
+    this.store = store;
+    this.cluster = cluster;
+    this.policy = policy;
+    this.recorder = recorder;
+    this.clock = clock;
+    this.settings = settings;
+    this.following = new Following(store.installation(), settings);
+    this.errands = new Errands(store, cluster, router, policy, clock, settings);
+  }
+
+  public CycleSettings settings() {
+    return settings;
+  }
+
+  /** What the last cycles found, for questions. */
+  public Latest latest() {
+    return latest;
+  }
+
+  /** Runs one cycle. */
+  public CycleReport run() {
+    Pass pass = new Pass();
+    CycleReport report = pass.run();
+    Latest old = latest;
+    boolean decided = report.decision() != null;
+    latest =
+        new Latest(
+            report,
+            pass.reading == null ? old.reading() : pass.reading,
+            decided ? report.decision() : old.decision(),
+            report.decisionId(),
+            decided ? verdicts(report.decision()) : old.verdicts());
+    return report;
+  }
+
+  private static Map<String, Decided> verdicts(Decision decision) {
+    Map<String, Decided> verdicts = new HashMap<>();
+    for (Decided decided : decision.outcomes()) {
+      Outcome outcome = decided.outcome();
+      if (outcome instanceof Wait
+          || outcome instanceof Start
+          || outcome instanceof Reserve
+          || outcome instanceof Absorb) {
+        verdicts.put(outcome.job(), decided);
+      }
+    }
+    return verdicts;
+  }
+
+  /** One run, and what it gathers on its way. */
+  private final class Pass {
+    private final long begun = System.nanoTime();
+    private final Instant at = clock.instant().truncatedTo(ChronoUnit.MICROS);
+    private final List<String> notes = new ArrayList<>();
+    private Reading reading;
+    private long readNanos;
+    private long decideNanos;
+    private int orders;
+    private Snapshot snapshot;
+    private Decision decision;
+
+    CycleReport run() {
+      if (!store.lead()) {
+        return report(CycleReport.Result.STANDBY, "another process decides");
+      }
+      String unfit = read();
+      if (unfit != null) {
+        return report(CycleReport.Result.NO_READING, unfit);
+      }
+      Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
+      store.see(survey(store.load(null)).stock(), reading.at());
+      try {
+        follow(now);
+        orders += errands.run(notes);
+        decide(now);
+      } catch (Overtaken e) {
+        return report(CycleReport.Result.OVERTAKEN, e.getMessage());
+      } catch (RuleFailed e) {
+        return report(CycleReport.Result.RULE_FAILED, e.getMessage());
+      }
+      orders += errands.run(notes);
+      return report(CycleReport.Result.DECIDED, null);
+    }
+
+    /** Gives why nothing may be decided on the reading, or null. */
+    private String read() {
+      long from = System.nanoTime();
+      try {
+        Reading read = cluster.read();
+        if (read.placements().isEmpty()) {
+          return "the cluster showed no GPUs at all";
+        }
+        Duration age = Duration.between(read.at(), clock.instant());
+        if (age.compareTo(settings.staleAfter()) > 0) {
+          return "the reading is " + age.toSeconds() + " s old";
+        }
+        reading = read;
+        return null;
+      } catch (Cluster.ReadingFailed e) {
+        return e.getMessage();
+      } finally {
+        readNanos = System.nanoTime() - from;
+      }
+    }
+
+    private Survey survey(World world) {
+      Survey survey = new Survey(reading, world.tiers(), store.installation());
+      for (String model : survey.unknownModels()) {
+        if (toldModels.add(model)) {
+          notes.add("the cluster has " + model + ", which no tier names: shown, not used");
+        }
+      }
+      return survey;
+    }
+
+    private void follow(Instant now) {
+      for (int i = 0; ; i++) {
+        Changes changes =
+            following.follow(store.load(null), reading, cluster, policy.get(), now, notes);
+        if (changes.isEmpty()) {
+          return;
+        }
+        try {
+          store.commit(changes);
+          return;
+        } catch (Overtaken e) {
+          if (i == REPLANS) {
+            throw e;
+          }
+        }
+      }
+    }
+
+    private void decide(Instant now) {
+      Instant window = settings.lookback() == null ? null : now.minus(settings.lookback());
+      for (int i = 0; ; i++) {
+        World world = store.load(window);
+        Policy deciding = policy.get();
+        snapshot = survey(world).snapshot(world, deciding.name(), settings, now);
+        long from = System.nanoTime();
+        Decision made = deciding.decide(snapshot);
+        decideNanos = System.nanoTime() - from;
+        try {
+          Map<String, String> waits = waits(made);
+          Changes changes = effects(made, world, waits);
+          if (!changes.isEmpty()) {
+            String id = store.commit(changes);
+            if (id != null) {
+              decisionId = id;
+            }
+          }
+          lastWaits = waits;
+          decision = made;
+          return;
+        } catch (Overtaken e) {
+          if (i == REPLANS) {
+            throw e;
+          }
+        }
+      }
+    }
+
+    private String decisionId = latest.decisionId();
+
+    private CycleReport report(CycleReport.Result result, String because) {
+      return new CycleReport(
+          at,
+          result,
+          because,
+          reading == null ? null : reading.at(),
+          decision == null ? null : snapshot,
+          decision,
+          decisionId,
+          orders,
+          notes,
+          readNanos / 1_000_000,
+          decideNanos / 1_000_000,
+          (System.nanoTime() - begun) / 1_000_000);
+    }
+
+    private Changes effects(Decision made, World world, Map<String, String> waits) {
+      Map<String, StoredJob> jobs = new HashMap<>();
+      world.jobs().forEach(j -> jobs.put(j.asks().id(), j));
+      Map<String, Attempt> attempts = new HashMap<>();
+      world.attempts().forEach(a -> attempts.put(Long.toString(a.job()), a));
+      Changes changes = Changes.ofCycle(made.now());
+      Effects effects = new Effects(made, changes, jobs, attempts);
+      effects.apply();
+      Set<Long> said = new java.util.LinkedHashSet<>();
+      for (Decided decided : made.outcomes()) {
+        Outcome outcome = decided.outcome();
+        if (!(outcome instanceof Wait)
+            || !waits.get(outcome.job()).equals(lastWaits.get(outcome.job()))) {
+          said.add(Long.parseLong(outcome.job()));
+        }
+      }
+      if (!said.isEmpty()) {
+        changes.decided(
+            new Changes.DecisionRecord(
+                made, recorder.decision(made), recorder.snapshot(snapshot), List.copyOf(said)));
+      }
+      return changes;
+    }
+  }
+
+  private static Map<String, String> waits(Decision decision) {
+    Map<String, String> waits = new HashMap<>();
+    for (Decided decided : decision.outcomes()) {
+      if (decided.outcome() instanceof Wait wait) {
+        waits.put(wait.job(), wait.code() + " " + decided.rule() + " " + wait.behind());
+      }
+    }
+    return waits;
+  }
+
+  /** What a decision does to jobs, accounts and the outbox: accruals first, then its outcomes. */
+  private final class Effects {
+    private final Decision decision;
+    private final Changes changes;
+    private final Map<String, StoredJob> jobs;
+    private final Map<String, Attempt> attempts;
+
+    Effects(
+        Decision decision,
+        Changes changes,
+        Map<String, StoredJob> jobs,
+        Map<String, Attempt> attempts) {
+      this.decision = decision;
+      this.changes = changes;
+      this.jobs = jobs;
+      this.attempts = attempts;
+    }
+
+    void apply() {
+      decision.accruals().forEach(this::accrue);
+      for (Decided decided : decision.outcomes()) {
+        Outcome outcome = decided.outcome();
+        if (outcome instanceof Start start) {
+          start(start);
+        } else if (outcome instanceof Reserve r) {
+          reserve(r);
+        } else if (outcome instanceof Absorb absorb) {
+          absorb(absorb);
+        } else if (outcome instanceof Release release) {
+          StoredJob job = job(release.job());
+          put(job.holding(null, job.carriedTflopSeconds()));
+        } else if (outcome instanceof Charge charge) {
+          StoredJob job = job(charge.job());
+          changes.charge(job.asks().attempt(), charge, decided.rule());
+          Reservation held = job.reservation();
+          put(job.holding(held == null ? null : accrued(held, held.gpus(), 0, decision.now()), 0));
+        } else if (outcome instanceof Preempt preempt) {
+          preempt(preempt);
+        }
+      }
+    }
+
+    private StoredJob job(String id) {
+      StoredJob job = jobs.get(id);
+      if (job == null) {
+        throw new RuleFailed("the decision is about job " + id + ", which is not in the snapshot");
+      }
+      return job;
+    }
+
+    private void put(StoredJob job) {
+      jobs.put(job.asks().id(), job);
+      changes.put(job);
+    }
+
+    /** A clock that stepped back moves nothing: the stretch counts from the later moment on. */
+    private static Reservation accrued(
+        Reservation held, int gpus, double tflopSeconds, Instant at) {
+      return new Reservation(
+          held.job(),
+          held.account(),
+          held.node(),
+          held.tier(),
+          gpus,
+          held.since(),
+          tflopSeconds,
+          at.isBefore(held.accruedAt()) ? held.accruedAt() : at);
+    }
+
+    private void accrue(HoldingCost cost) {
+      StoredJob job = job(cost.job());
+      Reservation held = job.reservation();
+      if (held == null) {
+        throw new RuleFailed("the decision accrues for job " + job.id() + ", which holds nothing");
+      }
+      if (!cost.to().isAfter(cost.from())) {
+        return;
+      }
+      changes.hold(job.asks().attempt(), cost);
+      double carried = job.carriedTflopSeconds() + cost.tflopSeconds();
+      put(job.holding(accrued(held, held.gpus(), carried, cost.to()), carried));
+    }
+
+    private void reserve(Reserve reserve) {
+      StoredJob job = job(reserve.job());
+      if (job.reservation() != null) {
+        throw new RuleFailed("job " + job.id() + " would hold two reservations");
+      }
+      Reservation held =
+          new Reservation(
+              reserve.job(),
+              job.asks().account(),
+              reserve.node(),
+              reserve.tier(),
+              reserve.gpus(),
+              decision.now(),
+              job.carriedTflopSeconds(),
+              decision.now());
+      put(job.holding(held, job.carriedTflopSeconds()));
+    }
+
+    private void absorb(Absorb absorb) {
+      StoredJob job = job(absorb.job());
+      Reservation held = job.reservation();
+      if (held == null) {
+        throw new RuleFailed("job " + job.id() + " would add to a reservation it does not hold");
+      }
+      put(
+          job.holding(
+              accrued(
+                  held, held.gpus() + absorb.gpus(), held.accruedTflopSeconds(), held.accruedAt()),
+              job.carriedTflopSeconds()));
+    }
+
+    private void start(Start start) {
+      StoredJob job = job(start.job());
+      if (job.state() != JobState.GLOBAL_QUEUE_WAIT) {
+        throw new RuleFailed("job " + job.id() + " would start and is " + job.state());
+      }
+      Token token = new Token(store.installation(), job.id(), job.asks().attempt());
+      put(job.to(JobState.DISPATCHING, null).holding(null, job.carriedTflopSeconds()));
+      changes.begin(
+          Attempt.decided(
+              job.id(), token.attempt(), job.asks().account(), start.on(), decision.now()));
+      for (Yield yield : decision.yields()) {
+        if (yield.job().equals(start.job())) {
+          changes.write(
+              Order.yield(token, yield.node(), yield.tier(), yield.gpus(), decision.now()));
+        }
+      }
+      changes.write(Order.submit(token, decision.now()));
+    }
+
+    private void preempt(Preempt preempt) {
+      Attempt attempt = attempts.get(preempt.job());
+      if (attempt == null) {
+        throw new RuleFailed("job " + preempt.job() + " would be preempted and does not run");
+      }
+      if (attempt.preemptFor() != null || attempt.cancelBy() != null) {
+        return;
+      }
+      changes.put(job(preempt.job()), attempt.toPreempt(preempt.forJob()));
+      changes.write(
+          Order.cancel(
+              new Token(store.installation(), attempt.job(), attempt.attempt()), decision.now()));
+    }
+  }
+}

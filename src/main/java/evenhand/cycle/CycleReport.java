@@ -1,0 +1,52 @@
+package evenhand.cycle;
+
+import evenhand.facts.Snapshot;
+import evenhand.outcomes.Decision;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * What became of one cycle.
+ *
+ * @param because why nothing was decided, or null
+ * @param readingAt when the reading it stands on began, null when there is none
+ * @param snapshot what the decision was made on, null when nothing was decided
+ * @param decision null when nothing was decided
+ * @param decisionId under which the newest recorded decision is kept; the same as the cycle before
+ *     when this one said nothing new; null before any
+ * @param orders how many orders to the outside were carried out
+ * @param notes what people who run the service should know, one sentence each
+ * @param readMillis time the reading took
+ * @param decideMillis time the policy took
+ * @param wholeMillis time of all of it
+ */
+public record CycleReport(
+    Instant at,
+    Result result,
+    String because,
+    Instant readingAt,
+    Snapshot snapshot,
+    Decision decision,
+    String decisionId,
+    int orders,
+    List<String> notes,
+    long readMillis,
+    long decideMillis,
+    long wholeMillis) {
+  public CycleReport {
+    notes = List.copyOf(notes);
+  }
+
+  /** How it went. */
+  public enum Result {
+    DECIDED,
+    /** Another process decides. */
+    STANDBY,
+    /** The cluster could not be read, or what was read cannot be relied on. */
+    NO_READING,
+    /** A rule failed: nothing was decided. */
+    RULE_FAILED,
+    /** The queue changed under it more often than it will try in one cycle. */
+    OVERTAKEN
+  }
+}

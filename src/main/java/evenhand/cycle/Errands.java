@@ -1,0 +1,301 @@
+package evenhand.cycle;
+
+import evenhand.facts.Ended;
+import evenhand.outcomes.Yield;
+import evenhand.policy.Policy;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * Carries out the orders of the outbox: what cannot be transacted is written down first, and looked
+ * up before it is done again.
+ *
+ * <p>An order to submit is marked as begun before sbatch is called. One that is found begun, after
+ * a crash or an answer that never came, is in doubt: the cluster is asked for its token, the job
+ * found is adopted, and only when there is none, after a pause, it is submitted again.
+ */
+final class Errands {
+  private static final int RECORDING_TRIES = 5;
+
+  private final Store store;
+  private final Cluster cluster;
+  private final Router router;
+  private final Supplier<Policy> policy;
+  private final Clock clock;
+  private final CycleSettings settings;
+
+  Errands(
+      Store store,
+      Cluster cluster,
+      Router router,
+      Supplier<Policy> policy,
+      Clock clock,
+      CycleSettings settings) {
+    this.store = store;
+    this.cluster = cluster;
+    this.router = router;
+    this.policy = policy;
+    this.clock = clock;
+    this.settings = settings;
+  }
+
+  private Instant now() {
+    return clock.instant().truncatedTo(ChronoUnit.MICROS);
+  }
+
+  /** Carries out what is due, yields first; gives the number of orders it did something about. */
+  int run(List<String> notes) {
+    List<Order> due = store.due(now(), settings.ordersPerCycle());
+    tellRouter(due.stream().filter(o -> o.kind() == Order.Kind.YIELD).toList());
+    int done = (int) due.stream().filter(o -> o.kind() == Order.Kind.YIELD).count();
+    int failures = 0;
+    for (Order order : due) {
+      if (order.kind() == Order.Kind.YIELD) {
+        continue;
+      }
+      if (failures >= settings.failuresPerCycle()) {
+        notes.add("the cluster takes no orders; the others wait for the next cycle");
+        break;
+      }
+      boolean fine =
+          order.kind() == Order.Kind.SUBMIT ? submit(order, notes) : cancel(order, notes);
+      failures = fine ? 0 : failures + 1;
+      done++;
+    }
+    return done;
+  }
+
+  private void tellRouter(List<Order> yields) {
+    if (yields.isEmpty()) {
+      return;
+    }
+    Changes changes = Changes.ofCycle(now());
+    for (Order order : yields) {
+      router.yield(
+          new Yield(Long.toString(order.token().job()), order.node(), order.tier(), order.gpus()));
+      changes.put(order.closed(now(), "handed over"));
+    }
+    commit(changes);
+  }
+
+  /** False when somebody has changed it meanwhile: then the next cycle sees what is to be done. */
+  private boolean commit(Changes changes) {
+    try {
+      store.commit(changes);
+      return true;
+    } catch (Overtaken e) {
+      return false;
+    }
+  }
+
+  /** The job and its attempt while that is the newest and open. */
+  private Optional<Store.JobRecord> current(Order order) {
+    return store
+        .job(order.token().job())
+        .filter(
+            r ->
+                r.attempt() != null
+                    && r.attempt().attempt() == order.token().attempt()
+                    && r.attempt().endedAt() == null);
+  }
+
+  private void close(Order order, String because) {
+    Changes changes = Changes.ofCycle(now());
+    changes.put(order.closed(now(), because));
+    commit(changes);
+  }
+
+  private void later(Order order, Duration pause, boolean inDoubt, String because) {
+    Changes changes = Changes.ofCycle(now());
+    changes.put(order.later(now().plus(pause), inDoubt, because));
+    commit(changes);
+  }
+
+  /** True unless the cluster did not take orders. */
+  private boolean submit(Order order, List<String> notes) {
+    Optional<Store.JobRecord> found = current(order);
+    if (found.isEmpty()) {
+      close(order, "the attempt has ended");
+      return true;
+    }
+    Attempt attempt = found.get().attempt();
+    if (attempt.clusterJob() != null) {
+      close(order, "known on the cluster as " + attempt.clusterJob());
+      return true;
+    }
+    String id = "job " + order.token().job();
+    if (order.inDoubt()) {
+      Optional<SeenJob> there;
+      try {
+        there = cluster.find(order.token(), order.createdAt().minus(settings.slack()));
+      } catch (Cluster.ReadingFailed e) {
+        later(
+            order,
+            settings.pauseAfter(order.tries()),
+            true,
+            "cannot look it up: " + e.getMessage());
+        notes.add(id + " may be on the cluster and could not be looked up: " + e.getMessage());
+        return false;
+      }
+      if (there.isPresent()) {
+        notes.add(id + " was found on the cluster as " + there.get().clusterJob() + " and adopted");
+        adopt(order, there.get().clusterJob(), "found on the cluster");
+        return true;
+      }
+    }
+    if (attempt.cancelBy() != null) {
+      end(order, JobState.CANCELLED, "cancelled by " + attempt.cancelBy(), notes);
+      return true;
+    }
+    boolean spent =
+        order.tries() >= settings.maxTries()
+            || order.tries() > 0
+                && Duration.between(order.createdAt(), now()).compareTo(settings.giveUpAfter()) > 0;
+    if (spent) {
+      requeue(order, "the cluster did not take it: " + order.answer(), notes);
+      return false;
+    }
+    SubmitOrder what = store.submitOrder(order.token());
+    Order begun = order.begun(now(), now().plus(settings.pauseAfter(order.tries() + 1)));
+    Changes changes = Changes.ofCycle(now());
+    changes.put(begun);
+    if (!commit(changes)) {
+      return true;
+    }
+    Submission answer = cluster.submit(what);
+    if (answer instanceof Submission.Submitted submitted) {
+      adopt(begun, submitted.clusterJob(), "submitted");
+      return true;
+    }
+    if (answer instanceof Submission.Refused refused) {
+      end(begun, JobState.FAILED, "refused by Slurm: " + refused.because(), notes);
+      return true;
+    }
+    if (answer instanceof Submission.NotSubmitted not) {
+      notes.add(id + " was not submitted: " + not.because());
+      later(begun, settings.pauseAfter(begun.tries()), false, not.because());
+      return false;
+    }
+    String because = ((Submission.Unknown) answer).because();
+    notes.add(id + ": it is not known whether it was submitted: " + because);
+    later(begun, settings.pauseAfter(begun.tries()), true, because);
+    return false;
+  }
+
+  /** Writes down something about the order's attempt, anew when the job changed meanwhile. */
+  private void record(Order order, java.util.function.BiConsumer<Changes, Store.JobRecord> what) {
+    for (int i = 0; i < RECORDING_TRIES; i++) {
+      Optional<Store.JobRecord> current = current(order);
+      Changes changes = Changes.ofCycle(now());
+      if (current.isEmpty()) {
+        close(order, "the attempt has ended");
+        return;
+      }
+      what.accept(changes, current.get());
+      if (commit(changes)) {
+        return;
+      }
+    }
+    throw new Overtaken("job " + order.token().job() + " changed again and again");
+  }
+
+  private void adopt(Order order, String clusterJob, String how) {
+    record(
+        order,
+        (changes, r) -> {
+          changes.put(order.closed(now(), how + " as " + clusterJob));
+          changes.put(r.job(), r.attempt().known(clusterJob));
+        });
+  }
+
+  /** An attempt that never reached the cluster, and its job, are over. */
+  private void end(Order order, JobState how, String because, List<String> notes) {
+    notes.add("job " + order.token().job() + ": " + because);
+    record(
+        order,
+        (changes, r) -> {
+          changes.put(order.closed(now(), because));
+          StoredJob job = settled(changes, r, how.name());
+          changes.put(job.over(how, because, now(), null), r.attempt().over(how, null, now()));
+          changes.finish(order.token(), Order.Kind.YIELD, because);
+          changes.finish(order.token(), Order.Kind.CANCEL, because);
+        });
+  }
+
+  private void requeue(Order order, String because, List<String> notes) {
+    if (order.token().attempt() >= settings.maxAttempts()) {
+      end(order, JobState.FAILED, because, notes);
+      return;
+    }
+    notes.add("job " + order.token().job() + " goes back to the queue: " + because);
+    record(
+        order,
+        (changes, r) -> {
+          changes.put(order.closed(now(), because));
+          StoredJob job = settled(changes, r, "REQUEUED");
+          changes.put(
+              job.queuedAgain(job.asks().minimumTierSortOrder(), job.nodeFailures(), null, because),
+              r.attempt().over(JobState.FAILED, null, now()));
+          changes.finish(order.token(), Order.Kind.YIELD, because);
+          changes.finish(order.token(), Order.Kind.CANCEL, because);
+        });
+  }
+
+  private StoredJob settled(Changes changes, Store.JobRecord r, String how) {
+    StoredJob job = r.job();
+    Ended ended =
+        new Ended(
+            Long.toString(job.id()),
+            job.asks().account(),
+            how,
+            job.carriedTflopSeconds(),
+            job.reservation(),
+            null);
+    return changes.settle(job, r.attempt().attempt(), policy.get().settle(ended, now()));
+  }
+
+  /** True unless the cluster did not take orders. */
+  private boolean cancel(Order order, List<String> notes) {
+    Optional<Store.JobRecord> found = current(order);
+    if (found.isEmpty()) {
+      close(order, "the attempt has ended");
+      return true;
+    }
+    Attempt attempt = found.get().attempt();
+    if (attempt.clusterJob() == null) {
+      later(order, Duration.ofSeconds(5), false, "its number on the cluster is not known yet");
+      return true;
+    }
+    if (order.tries() >= settings.maxTries()) {
+      close(order, "given up: " + order.answer());
+      notes.add(
+          "job "
+              + order.token().job()
+              + " could not be ended on the cluster in "
+              + order.tries()
+              + " tries: "
+              + order.answer());
+      return true;
+    }
+    Order begun = order.begun(now(), now().plus(settings.pauseAfter(order.tries() + 1)));
+    Changes changes = Changes.ofCycle(now());
+    changes.put(begun);
+    if (!commit(changes)) {
+      return true;
+    }
+    Cancellation answer = cluster.cancel(attempt.clusterJob(), order.token());
+    if (answer instanceof Cancellation.Failed failed) {
+      later(begun, settings.pauseAfter(begun.tries()), true, failed.because());
+      notes.add("job " + order.token().job() + " could not be cancelled: " + failed.because());
+      return false;
+    }
+    // It stays open until the cluster shows the end: a job may outlive the first order to end it.
+    later(begun, settings.pauseAfter(begun.tries()), false, "taken by the cluster");
+    return true;
+  }
+}

@@ -1,0 +1,26 @@
+package evenhand.cycle;
+
+import evenhand.facts.Snapshot;
+import evenhand.outcomes.Decision;
+
+/** Writes decisions and snapshots in the form in which they are kept (FORMATS 1, 2). */
+public interface Recorder {
+
+  String decision(Decision decision);
+
+  String snapshot(Snapshot snapshot);
+
+  /** Keeps no text: for simulations, where nobody reads it. */
+  Recorder NOTHING =
+      new Recorder() {
+        @Override
+        public String decision(Decision decision) {
+          return "{}";
+        }
+
+        @Override
+        public String snapshot(Snapshot snapshot) {
+          return "{}";
+        }
+      };
+}

@@ -1,0 +1,225 @@
+package evenhand.cycle;
+
+import evenhand.facts.Account;
+import evenhand.facts.Job;
+import evenhand.facts.NodeState;
+import evenhand.facts.Placement;
+import evenhand.facts.PlacementGroup;
+import evenhand.facts.Reservation;
+import evenhand.facts.Running;
+import evenhand.facts.Share;
+import evenhand.facts.Snapshot;
+import evenhand.facts.Tier;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * One reading seen through the configured tiers: which placements there are, and how many GPUs of
+ * each are held by jobs this service does not know.
+ *
+ * <p>GresUsed counts every job's GPUs, ours too, but shows one of ours only some time after it was
+ * handed over. So ours are taken out of it where the reading shows them holding GPUs, and put back
+ * as the store knows them, from the moment of the decision on.
+ */
+public final class Survey {
+  private final List<Tier> tiers;
+  private final String installation;
+  private final Map<Key, Stock> stock = new LinkedHashMap<>();
+  private final Map<Key, Integer> used = new HashMap<>();
+  private final Set<String> unknown = new TreeSet<>();
+  private final Map<Token, List<Share>> holding = new HashMap<>();
+
+  private record Key(String node, String tier) {}
+
+  /**
+   * @param reading null before the first: nothing is seen then, nothing held by others
+   * @param installation the word of our own tokens
+   */
+  public Survey(Reading reading, List<Tier> tiers, String installation) {
+    this.tiers = tiers;
+    this.installation = installation;
+    if (reading == null) {
+      return;
+    }
+    for (Reading.Seen seen : reading.placements()) {
+      if (seen.capacity() == 0) {
+        continue;
+      }
+      Optional<Tier> tier = tierOf(seen.model(), seen.partitions());
+      if (tier.isEmpty()) {
+        unknown.add(seen.model() == null ? "GPUs without a type" : seen.model());
+        continue;
+      }
+      Key key = new Key(seen.node(), tier.get().name());
+      Stock old = stock.get(key);
+      stock.put(
+          key,
+          new Stock(
+              seen.node(),
+              tier.get(),
+              seen.capacity() + (old == null ? 0 : old.capacity()),
+              seen.state(),
+              seen.state() == NodeState.UP ? null : reasonOf(seen)));
+      used.merge(key, seen.used(), Integer::sum);
+    }
+    for (SeenJob job : reading.jobs()) {
+      if (job.state() == SeenJob.State.RUNNING) {
+        Token.read(job.name())
+            .filter(token -> token.installation().equals(installation))
+            .ifPresent(token -> holding.put(token, shares(job)));
+      }
+    }
+  }
+
+  private static String reasonOf(Reading.Seen seen) {
+    return seen.reason() == null ? seen.stateText() : seen.reason();
+  }
+
+  /** What the inventory shall remember. */
+  public List<Stock> stock() {
+    return List.copyOf(stock.values());
+  }
+
+  /** Models that the cluster has and no tier names: shown, not used. */
+  public Set<String> unknownModels() {
+    return unknown;
+  }
+
+  /**
+   * The tier of a model: the one whose gres is {@code gpu:MODEL}, or whose name is the model, as
+   * written. Untyped GPUs belong to a tier with the plain gres {@code gpu}. Where several tiers
+   * fit, the one reached by a partition of the node is meant, then the lowest.
+   *
+   * @param model null for GPUs without a type
+   */
+  public Optional<Tier> tierOf(String model, List<String> partitions) {
+    Tier best = null;
+    for (Tier tier : tiers) {
+      boolean matches =
+          model == null
+              ? "gpu".equals(tier.gres())
+              : model.equals(tier.name()) || ("gpu:" + model).equals(tier.gres());
+      if (matches
+          && (best == null
+              || !partitions.contains(best.partition()) && partitions.contains(tier.partition()))) {
+        best = tier;
+      }
+    }
+    return Optional.ofNullable(best);
+  }
+
+  private List<Share> shares(SeenJob job) {
+    List<Share> shares = new ArrayList<>();
+    for (SeenJob.On on : job.on()) {
+      // Where the cluster does not say which GPUs it holds, they are the ones it was given.
+      Optional<Tier> tier = tierOf(on.model(), List.of());
+      if (tier.isPresent() && stock.containsKey(new Key(on.node(), tier.get().name()))) {
+        shares.add(new Share(on.node(), tier.get(), on.gpus()));
+      }
+    }
+    return shares;
+  }
+
+  /**
+   * The snapshot of this survey and what the store remembers, at {@code now}.
+   *
+   * @param policy name of the policy that shall decide
+   */
+  public Snapshot snapshot(World world, String policy, CycleSettings settings, Instant now) {
+    Map<Key, Integer> ours = new HashMap<>();
+    Map<Key, Integer> oursShown = new HashMap<>();
+    for (Attempt attempt : world.attempts()) {
+      for (Share share : attempt.on()) {
+        ours.merge(new Key(share.node(), share.tier().name()), share.gpus(), Integer::sum);
+      }
+      List<Share> shown = holding.get(new Token(installation, attempt.job(), attempt.attempt()));
+      if (shown != null) {
+        for (Share share : shown.isEmpty() ? attempt.on() : shown) {
+          oursShown.merge(new Key(share.node(), share.tier().name()), share.gpus(), Integer::sum);
+        }
+      }
+    }
+    Map<PlacementGroup, PlacementGroup> groups = new HashMap<>();
+    List<Placement> placements = new ArrayList<>(world.stock().size());
+    for (Stock s : world.stock()) {
+      Key key = new Key(s.node(), s.tier().name());
+      int others = Math.max(0, used.getOrDefault(key, 0) - oursShown.getOrDefault(key, 0));
+      int idle = Math.max(0, s.capacity() - others - ours.getOrDefault(key, 0));
+      PlacementGroup group = new PlacementGroup(s.tier(), s.capacity(), s.state());
+      placements.add(new Placement(s.node(), groups.computeIfAbsent(group, g -> g), idle, 0, null));
+    }
+    List<Job> queued = new ArrayList<>();
+    List<Reservation> reservations = new ArrayList<>();
+    Map<Long, StoredJob> jobs = new HashMap<>();
+    for (StoredJob job : world.jobs()) {
+      jobs.put(job.id(), job);
+      if (job.state() == JobState.GLOBAL_QUEUE_WAIT) {
+        queued.add(job.asks());
+        if (job.reservation() != null) {
+          reservations.add(job.reservation());
+        }
+      }
+    }
+    List<Running> running = new ArrayList<>(world.attempts().size());
+    for (Attempt attempt : world.attempts()) {
+      StoredJob job = jobs.get(attempt.job());
+      Instant since = attempt.startedAt() == null ? attempt.decidedAt() : attempt.startedAt();
+      running.add(
+          new Running(
+              Long.toString(attempt.job()),
+              attempt.account(),
+              attempt.on(),
+              since,
+              since.plusSeconds(job == null ? 0 : job.asks().minRuntimeSeconds()),
+              attempt.allocated(),
+              job == null || job.asks().resumable()));
+    }
+    return new Snapshot(
+        policy,
+        now,
+        settings.cluster(),
+        world.tiers(),
+        placements,
+        settings.lookback() == null
+            ? world.accounts()
+            : withRunning(world, now.minus(settings.lookback()), now),
+        queued,
+        reservations,
+        running);
+  }
+
+  /**
+   * The accounts with what their running jobs have used since {@code window} counted into it (A3):
+   * a job of a week must not be free until it ends.
+   */
+  private static List<Account> withRunning(World world, Instant window, Instant now) {
+    Map<String, Double> used = new HashMap<>();
+    for (Attempt attempt : world.attempts()) {
+      if (attempt.allocated() && attempt.startedAt() != null) {
+        Instant from = attempt.startedAt().isAfter(window) ? attempt.startedAt() : window;
+        if (from.isBefore(now)) {
+          double seconds = Duration.between(from, now).toNanos() / 1e9;
+          used.merge(attempt.account(), attempt.gpus() * seconds, Double::sum);
+        }
+      }
+    }
+    return world.accounts().stream()
+        .map(
+            a ->
+                new Account(
+                    a.id(),
+                    a.parent(),
+                    a.weight(),
+                    a.cumulativeUsage(),
+                    a.windowUsage() + used.getOrDefault(a.id(), 0.0)))
+        .toList();
+  }
+}

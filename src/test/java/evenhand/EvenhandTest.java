@@ -66,9 +66,9 @@ class EvenhandTest {
     assertEquals(0, ran.status(), ran.err());
     assertTrue(ran.out().contains("없음"), ran.out());
     assertEquals("", ran.err());
-    Path hosts = Files.writeString(folder.resolve("hosts"), "노드[1-2]\n");
-    Ran parsed = run(hosts, "slurm", "parse", "hostlist");
-    assertEquals(0, parsed.status(), parsed.err());
-    assertEquals("{\"hosts\":[\"노드1\",\"노드2\"]}\n", parsed.out());
+    Path states = Files.writeString(folder.resolve("states"), "없음\n");
+    Ran parsed = run(states, "slurm", "parse", "state");
+    assertEquals(1, parsed.status(), parsed.err());
+    assertTrue(parsed.out().contains("없음"), parsed.out());
   }
 }

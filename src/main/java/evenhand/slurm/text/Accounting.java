@@ -78,7 +78,7 @@ public final class Accounting {
     sheet.state = JobState.read(row.cell("STATE"));
     sheet.pastRun = sheet.state.pending() && !sheet.state.flags().isEmpty();
     sheet.name = row.cell("JOBNAME", "NAME");
-    sheet.user = row.told("USER");
+    sheet.user = Jobs.user(row.told("USER"));
     sheet.account = row.told("ACCOUNT");
     sheet.partition = row.told("PARTITION");
     sheet.reason = Jobs.reason(row.told("REASON"));

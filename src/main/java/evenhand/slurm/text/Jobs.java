@@ -187,8 +187,7 @@ public final class Jobs {
     sheet.id = JobId.read(sheet.job);
     sheet.state = JobState.read(fields.get("JobState"));
     sheet.name = fields.get("JobName");
-    String user = record.told("UserId");
-    sheet.user = user == null ? null : user.replaceAll("\\([0-9]*\\)$", "");
+    sheet.user = user(record.told("UserId"));
     sheet.account = record.told("Account");
     sheet.partition = record.told("Partition");
     sheet.reason = reason(record.told("Reason"));
@@ -282,6 +281,11 @@ public final class Jobs {
       told = Words.orNull(told.substring(1, told.length() - 1));
     }
     return told;
+  }
+
+  /** A user without the number that some commands print behind it ({@code kim(1000)}). */
+  static String user(String text) {
+    return text == null ? null : text.replaceAll("\\([0-9]*\\)$", "");
   }
 
   static Integer small(String number) {

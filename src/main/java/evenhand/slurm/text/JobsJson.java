@@ -91,6 +91,11 @@ final class JobsJson {
     sheet.elapsed = SlurmJson.number(time.path("elapsed"));
     sheet.limit = Times.minutes(SlurmJson.number(time.path("limit")));
     sheet.exit = ExitStatus.read(record.path("exit_code"));
+    if (sheet.state.main().equals("FAILED") && new ExitStatus(0, 0).equals(sheet.exit)) {
+      // Seen with 22.05, where the text of the same sacct gives the code.
+      sheet.exit = null;
+      sheet.notes.add("it failed, but this JSON gives exit code 0: ask sacct -P for the code");
+    }
     sheet.restarts = number(record.path("restart_cnt"));
     sheet.comment = SlurmJson.text(record.path("comment").path("job"));
     for (JsonNode step : record.path("steps")) {

@@ -90,6 +90,8 @@ public final class Nodes {
       reading.scontrol(text);
     } else if (hasHeader(text)) {
       reading.table(text);
+    } else if (hasHeader(withoutFirstLine(text))) {
+      reading.table(withoutFirstLine(text)); // sinfo -l prints the date above its header
     } else {
       reading.byShape(text);
     }
@@ -167,6 +169,12 @@ public final class Nodes {
         && names.stream().anyMatch(n -> n.startsWith("GRES") || n.startsWith("STATE"));
   }
 
+  /** The text with its first line left blank, so that lines keep their numbers. */
+  private static String withoutFirstLine(String text) {
+    int end = text.indexOf('\n');
+    return end < 0 ? "" : text.substring(end);
+  }
+
   private void table(String text) {
     Table table = Table.read(text, KNOWLEDGE);
     if (!table.has("GRES")) {
@@ -238,7 +246,7 @@ public final class Nodes {
         gres = i;
       } else if (CPU_STATES.matcher(cell).matches() && cpusIdle == null) {
         cpusIdle = idleCpus(cell);
-      } else if (isState(cell)) {
+      } else if (isState(cell) && !cell.equals("Unknown")) { // so a user or a date is not told
         NodeState here = NodeState.read(cell);
         if (state != null && !state.equals(here)) {
           throw new IllegalArgumentException(

@@ -37,9 +37,6 @@ import java.util.TreeMap;
  * a time.
  */
 public final class MemoryStore implements Store {
-  /** Told of a placement that the cluster shows no more. */
-  public static final String GONE = "the cluster no longer shows this node";
-
   private static final String INSTALLATION = "mem";
 
   private final Map<String, Tier> tiers = new LinkedHashMap<>();
@@ -109,7 +106,7 @@ public final class MemoryStore implements Store {
         (key, s) ->
             now.containsKey(key)
                 ? s
-                : new Stock(s.node(), s.tier(), s.capacity(), NodeState.DOWN, GONE));
+                : new Stock(s.node(), s.tier(), s.capacity(), NodeState.DOWN, Stock.GONE));
     stock.putAll(now);
     stock.values().removeIf(s -> s.capacity() == 0);
   }

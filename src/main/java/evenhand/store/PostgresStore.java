@@ -885,7 +885,7 @@ public final class PostgresStore implements Store, AutoCloseable {
   }
 
   @Override
-  public Added add(NewJob job, int minimumTierSortOrder, Key key, Instant now) {
+  public Added add(NewJob job, int minimumTierSortOrder, String remark, Key key, Instant now) {
     return writing.execute(
         tx -> {
           if (key != null) {
@@ -900,16 +900,7 @@ public final class PostgresStore implements Store, AutoCloseable {
                     .params(key.account(), key.text(), key.digest(), time(now))
                     .update();
             if (made == 0) {
-              return sql.sql(
-                      "select job_id, digest from idempotency_keys where account_id = ? and key = ?")
-                  .params(key.account(), key.text())
-                  .query(
-                      (rs, n) ->
-                          new Added(
-                              job(rs.getLong("job_id")).orElseThrow(),
-                              false,
-                              rs.getString("digest").equals(key.digest())))
-                  .single();
+              return added(key).orElseThrow();
             }
           }
           if (sql.sql("select count(*) from accounts where id = ?")
@@ -925,9 +916,9 @@ public final class PostgresStore implements Store, AutoCloseable {
                       insert into jobs
                              (name, account_id, user_name, nodes, num_gpus, tier,
                               minimum_tier_sort_order, priority, min_runtime_s, resumable,
-                              time_limit_s, state, submitted_at, queue_entered_at)
+                              time_limit_s, state, state_reason, submitted_at, queue_entered_at)
                       values (:name, :account, :user, :nodes, :gpus, :tier, :minimum, :priority,
-                              :minRuntime, :resumable, :limit, 'GLOBAL_QUEUE_WAIT', :now, :now)
+                              :minRuntime, :resumable, :limit, 'GLOBAL_QUEUE_WAIT', :remark, :now, :now)
                       returning id
                       """)
                   .param("name", job.name())
@@ -941,6 +932,7 @@ public final class PostgresStore implements Store, AutoCloseable {
                   .param("minRuntime", job.minRuntimeSeconds())
                   .param("resumable", job.resumable())
                   .param("limit", job.timeLimitSeconds())
+                  .param("remark", remark)
                   .param("now", time(now))
                   .query(Long.class)
                   .single();
@@ -967,6 +959,21 @@ public final class PostgresStore implements Store, AutoCloseable {
           }
           return new Added(job(id).orElseThrow(), true, true);
         });
+  }
+
+  @Override
+  public Optional<Added> added(Key key) {
+    return reading(
+        () ->
+            sql.sql("select job_id, digest from idempotency_keys where account_id = ? and key = ?")
+                .params(key.account(), key.text())
+                .query(
+                    (rs, n) ->
+                        new Added(
+                            job(rs.getLong("job_id")).orElseThrow(),
+                            false,
+                            rs.getString("digest").equals(key.digest())))
+                .optional());
   }
 
   @Override

@@ -72,7 +72,7 @@ class CycleTest {
             List.of(),
             Map.of(),
             null);
-    long id = store.add(job, 0, null, clock.instant()).record().job().id();
+    long id = store.add(job, 0, null, null, clock.instant()).record().job().id();
     return new Token(store.installation(), id, 1);
   }
 

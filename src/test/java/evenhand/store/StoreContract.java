@@ -85,7 +85,7 @@ abstract class StoreContract {
   }
 
   StoredJob add(String name, String account, int gpus) {
-    return store.add(job(name, account, gpus), 10, null, T0).record().job();
+    return store.add(job(name, account, gpus), 10, null, null, T0).record().job();
   }
 
   StoredJob read(long id) {
@@ -278,7 +278,7 @@ abstract class StoreContract {
     try {
       List<Future<Store.Added>> calls = new ArrayList<>();
       for (int i = 0; i < 8; i++) {
-        calls.add(pool.submit(() -> store.add(job("a", "BCG", 1), 0, key, T0)));
+        calls.add(pool.submit(() -> store.add(job("a", "BCG", 1), 0, null, key, T0)));
       }
       Set<Long> ids = new HashSet<>();
       int made = 0;
@@ -293,9 +293,12 @@ abstract class StoreContract {
     } finally {
       pool.shutdownNow();
     }
-    assertThat(store.add(job("a", "BCG", 1), 0, new Store.Key("BCG", "k1", "other"), T0).sameBody())
+    assertThat(
+            store
+                .add(job("a", "BCG", 1), 0, null, new Store.Key("BCG", "k1", "other"), T0)
+                .sameBody())
         .isFalse();
-    assertThat(store.add(job("a", "KDG", 1), 0, new Store.Key("KDG", "k1", "d"), T0).isNew())
+    assertThat(store.add(job("a", "KDG", 1), 0, null, new Store.Key("KDG", "k1", "d"), T0).isNew())
         .isTrue();
   }
 

@@ -7,7 +7,8 @@ package evenhand.facts;
  * @param sortOrder rank among tiers; higher is better
  * @param tflops price of one GPU for one second, in TFLOP-seconds
  * @param maxGpus most GPUs of this tier one job may ask for on one node (N1)
- * @param autoAssign whether jobs are sent there without naming it (F1)
+ * @param autoAssign whether the service sends jobs there at all; where it does not, the tier fits
+ *     no job, named or not (F1)
  * @param partition the Slurm partition it is reached by
  * @param gres the Slurm gres it is reached by, without a count, e.g. {@code gpu:4090}
  */

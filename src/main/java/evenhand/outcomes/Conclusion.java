@@ -2,4 +2,4 @@ package evenhand.outcomes;
 
 /** Anything a rule may insert. */
 public sealed interface Conclusion
-    permits Outcome, Fit, Available, Veto, Factor, HoldingCost, Yield, Refuse, Remark {}
+    permits Outcome, Lost, Fit, Available, Veto, Factor, HoldingCost, Yield, Refuse, Remark {}

@@ -1,8 +1,8 @@
 package evenhand.outcomes;
 
 import evenhand.facts.Cost;
+import evenhand.facts.Ended;
 import evenhand.facts.Reservation;
-import evenhand.facts.Run;
 import evenhand.facts.Share;
 import evenhand.facts.Tier;
 import java.time.Instant;
@@ -43,17 +43,18 @@ public record HoldingCost(
         Cost.tflopSeconds(held.gpus(), held.accruedAt(), now, held.tier().tflops()));
   }
 
-  /** C2: what a run has cost on one placement. */
-  public HoldingCost(String job, String account, Run run, Share share) {
+  /** C2: what a run has cost on one of its placements. */
+  public HoldingCost(Ended ended, Share share) {
     this(
         RUN,
-        job,
-        account,
+        ended.job(),
+        ended.account(),
         share.node(),
         share.tier(),
         share.gpus(),
-        run.from(),
-        run.to(),
-        Cost.tflopSeconds(share.gpus(), run.from(), run.to(), share.tier().tflops()));
+        ended.run().from(),
+        ended.run().to(),
+        Cost.tflopSeconds(
+            share.gpus(), ended.run().from(), ended.run().to(), share.tier().tflops()));
   }
 }

@@ -12,6 +12,7 @@ import evenhand.outcomes.Settlement;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * One policy, ready to decide: immutable, pure, safe to share between threads. The live service,
@@ -22,11 +23,42 @@ public interface Policy {
   /** Its name, as in {@code rules/policies/NAME.yaml}. */
   String name();
 
+  /** What it is, in a few words. */
+  String title();
+
+  /** Where its rule files were read from, for people. */
+  String where();
+
   /** {@code sha256:…} over its rule texts, their order, and every parameter's value. */
   String hash();
 
+  /** Its clauses in order: rules, choices, parameters, and what the facts keep. */
+  List<ClauseView> clauses();
+
+  /** One rule by its whole name. */
+  Optional<Rule> rule(String name);
+
+  /**
+   * The whole sentence of a clause, the name of its first rule; the clause itself where it has
+   * none.
+   */
+  default String ruleName(String clause) {
+    return clauses().stream()
+        .filter(c -> c.clause().equals(clause) && !c.rules().isEmpty())
+        .findFirst()
+        .map(c -> c.rules().get(0).name())
+        .orElse(clause);
+  }
+
+  /** The queue in the policy's order, first job first (Q1, Q2, Q4). */
+  List<Job> order(Snapshot snapshot);
+
+  /** The figures that place a job in the order, by key, e.g. {@code account_usage}. */
+  Map<String, Object> figures(Job job, Snapshot snapshot);
+
   /**
    * Decides one cycle: reservations that must end, then every queued job's verdict, in queue order.
+   * The decision's {@code snapshotHash} is null: whoever records it fills it in.
    *
    * @throws RuleFailed when a rule throws, loops, or the rules leave a job without exactly one
    *     verdict; the message names rule and job, and nothing was decided
@@ -40,16 +72,4 @@ public interface Policy {
 
   /** What the end of a job, or of one attempt of it, brings (R4, C1 to C3), at this moment. */
   Settlement settle(Ended ended, Instant now);
-
-  /** The queue of this snapshot in this policy's order (Q1 to Q4), the first to be taken first. */
-  List<Job> order(Snapshot snapshot);
-
-  /**
-   * What orders this job: each key of the policy's order by name, e.g. {@code account_usage}, and
-   * the job's value of it, in the order in which they count.
-   */
-  Map<String, Object> figures(Job job, Snapshot snapshot);
-
-  /** The whole sentence of the rule with this clause; the clause itself when there is none. */
-  String ruleName(String clause);
 }

@@ -1,0 +1,173 @@
+package evenhand.policy;
+
+import evenhand.facts.Placement;
+import evenhand.facts.Reservation;
+import evenhand.facts.Snapshot;
+import evenhand.facts.Tier;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.kie.api.runtime.rule.FactHandle;
+
+/**
+ * The policy's own picture of the cluster while a cycle goes on: what is idle where, after
+ * reservations and after the starts decided so far. It keeps the working memory's placement facts
+ * up to date.
+ *
+ * <p>Placements that differ in nothing but their node are one kind, and only the first of them by
+ * name stands in the working memory: rules and preferences cannot tell them apart otherwise, and a
+ * thousand idle nodes are one fact. Where some rule names the node, every placement is a kind of
+ * its own.
+ */
+final class Board {
+  private record Key(String node, String tier) {}
+
+  /**
+   * All that tells placements apart but the node; {@code node} is filled where rules look at it.
+   */
+  private record Kind(Object group, int idle, int reserved, String heldFor, String node) {}
+
+  private static final class Members {
+    final TreeMap<String, Placement> byNode = new TreeMap<>();
+    Placement shown;
+    FactHandle handle;
+  }
+
+  private final Map<Key, Placement> placements = new LinkedHashMap<>();
+  private final Map<Key, LinkedHashMap<String, Integer>> holders = new HashMap<>();
+  private final Map<Kind, Members> kinds = new HashMap<>();
+  private final Firing firing;
+  private final boolean nodesMatter;
+  private int version;
+
+  /**
+   * @param reservations those that stand; their GPUs are taken off idle
+   */
+  Board(
+      Snapshot snapshot, Collection<Reservation> reservations, Firing firing, boolean nodesMatter) {
+    this.firing = firing;
+    this.nodesMatter = nodesMatter;
+    for (Placement p : snapshot.placements()) {
+      placements.put(new Key(p.node(), p.tier().name()), p);
+    }
+    for (Reservation r : reservations) {
+      Key key = new Key(r.node(), r.tier().name());
+      Placement p = placements.get(key);
+      if (p != null) {
+        holders.computeIfAbsent(key, k -> new LinkedHashMap<>()).put(r.job(), r.gpus());
+        placements.put(
+            key,
+            new Placement(
+                p.node(),
+                p.group(),
+                p.idle() - r.gpus(),
+                p.reserved() + r.gpus(),
+                holders.get(key).keySet().iterator().next()));
+      }
+    }
+    for (Placement p : placements.values()) {
+      if (p.idle() < 0) {
+        throw new RuleFailed(
+            "more GPUs of tier "
+                + p.tier().name()
+                + " on "
+                + p.node()
+                + " are reserved than are free");
+      }
+      kinds.computeIfAbsent(kind(p), k -> new Members()).byNode.put(p.node(), p);
+    }
+    kinds.values().forEach(this::show);
+  }
+
+  /** Changes whenever anything on the board does. */
+  int version() {
+    return version;
+  }
+
+  /** The placement as it stands, or null when there is none. */
+  Placement at(String node, Tier tier) {
+    return placements.get(new Key(node, tier.name()));
+  }
+
+  /** GPUs that were idle are held from now on. */
+  void take(String node, Tier tier, int gpus, String rule) {
+    change(node, tier, -gpus, 0, null, rule);
+  }
+
+  /** GPUs that were idle are reserved for a job from now on, beside what it has there. */
+  void reserve(String node, Tier tier, int gpus, String job, String rule) {
+    change(node, tier, -gpus, gpus, job, rule);
+  }
+
+  /** GPUs reserved for a job are idle again. */
+  void release(String node, Tier tier, int gpus, String job, String rule) {
+    change(node, tier, gpus, -gpus, job, rule);
+  }
+
+  /** GPUs reserved for a job, and {@code more} idle ones, are held by it. */
+  void complete(String node, Tier tier, int reserved, int more, String job, String rule) {
+    change(node, tier, -more, -reserved, job, rule);
+  }
+
+  private void change(
+      String node, Tier tier, int idleBy, int reservedBy, String holder, String rule) {
+    Placement old = at(node, tier);
+    if (old == null) {
+      throw new RuleFailed(
+          "rule " + rule + " uses tier " + tier.name() + " on " + node + ", which is not there");
+    }
+    int idle = old.idle() + idleBy;
+    int reserved = old.reserved() + reservedBy;
+    if (idle < 0 || reserved < 0 || idle + reserved > old.capacity()) {
+      throw new RuleFailed(
+          "rule "
+              + rule
+              + " would leave "
+              + idle
+              + " idle and "
+              + reserved
+              + " reserved of the "
+              + old.capacity()
+              + " GPUs of tier "
+              + tier.name()
+              + " on "
+              + node);
+    }
+    Key key = new Key(node, tier.name());
+    if (reservedBy != 0) {
+      LinkedHashMap<String, Integer> here =
+          holders.computeIfAbsent(key, k -> new LinkedHashMap<>());
+      here.merge(holder, reservedBy, Integer::sum);
+      here.values().removeIf(gpus -> gpus == 0);
+    }
+    String heldFor = reserved == 0 ? null : holders.get(key).keySet().iterator().next();
+    Placement now = new Placement(node, old.group(), idle, reserved, heldFor);
+    placements.put(key, now);
+    Members from = kinds.get(kind(old));
+    from.byNode.remove(old.node());
+    show(from);
+    Members to = kinds.computeIfAbsent(kind(now), k -> new Members());
+    to.byNode.put(now.node(), now);
+    show(to);
+    version++;
+  }
+
+  /** Lets the first of a kind stand for all of it in the working memory. */
+  private void show(Members members) {
+    Placement first = members.byNode.isEmpty() ? null : members.byNode.firstEntry().getValue();
+    if (first == members.shown) {
+      return;
+    }
+    if (members.handle != null) {
+      firing.delete(members.handle);
+    }
+    members.shown = first;
+    members.handle = first == null ? null : firing.insert(first);
+  }
+
+  private Kind kind(Placement p) {
+    return new Kind(p.group(), p.idle(), p.reserved(), p.heldFor(), nodesMatter ? p.node() : null);
+  }
+}

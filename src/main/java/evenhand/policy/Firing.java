@@ -1,0 +1,113 @@
+package evenhand.policy;
+
+import evenhand.outcomes.Conclusion;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.kie.api.KieBase;
+import org.kie.api.event.rule.DefaultRuleRuntimeEventListener;
+import org.kie.api.event.rule.ObjectInsertedEvent;
+import org.kie.api.runtime.KieSession;
+import org.kie.api.runtime.rule.FactHandle;
+
+/**
+ * One working memory, for one decision. The shell inserts facts and asks stages; what rules insert
+ * is recorded in the order in which they fired, with the rule that did. Closing it ends the
+ * session.
+ */
+final class Firing implements AutoCloseable {
+  /** More firings in one stage than any sound policy needs; reaching it is an error. */
+  static final int MAX_FIRINGS = 1_000_000;
+
+  private final KieSession session;
+  private final Map<String, Rule> rules;
+  private final List<Concluded> concluded = new ArrayList<>();
+
+  /** What a rule inserted. */
+  record Concluded(Conclusion what, Rule by, FactHandle handle) {}
+
+  Firing(KieBase base, Map<String, Rule> rules) {
+    this.session = base.newKieSession();
+    this.rules = rules;
+    session.addEventListener(
+        new DefaultRuleRuntimeEventListener() {
+          @Override
+          public void objectInserted(ObjectInsertedEvent event) {
+            if (event.getRule() != null && event.getObject() instanceof Conclusion what) {
+              concluded.add(
+                  new Concluded(what, rules.get(event.getRule().getName()), event.getFactHandle()));
+            }
+          }
+        });
+  }
+
+  FactHandle insert(Object fact) {
+    return session.insert(fact);
+  }
+
+  void delete(FactHandle handle) {
+    session.delete(handle);
+  }
+
+  /**
+   * Asks one stage.
+   *
+   * @param about what is being decided, for the message when a rule fails
+   * @return what its rules concluded, in firing order; valid until the next call
+   */
+  List<Concluded> ask(Stage stage, String about) {
+    int before = concluded.size();
+    session.getAgenda().getAgendaGroup(stage.word()).setFocus();
+    int fired;
+    try {
+      fired = session.fireAllRules(MAX_FIRINGS);
+    } catch (RuntimeException e) {
+      throw new RuleFailed(
+          "a rule of stage \"" + stage.word() + "\" failed for " + about + ": " + cause(e), e);
+    }
+    if (fired >= MAX_FIRINGS) {
+      throw new RuleFailed(
+          "the rules of stage \"" + stage.word() + "\" do not come to an end for " + about);
+    }
+    return concluded.subList(before, concluded.size());
+  }
+
+  /** Forgets what was concluded since {@code mark}: the next turn starts clean. */
+  void forget(int mark) {
+    for (int i = concluded.size() - 1; i >= mark; i--) {
+      session.delete(concluded.remove(i).handle());
+    }
+  }
+
+  /** Where the record of conclusions stands now. */
+  int mark() {
+    return concluded.size();
+  }
+
+  /** Keeps in the working memory what was concluded so far, and takes it off the record. */
+  void keep() {
+    concluded.clear();
+  }
+
+  private String cause(Throwable e) {
+    String rule = null;
+    Throwable root = e;
+    for (int i = 0; i < 20 && root.getCause() != null; i++) {
+      root = root.getCause();
+    }
+    if (e instanceof org.kie.api.runtime.rule.ConsequenceException c && c.getRule() != null) {
+      rule = c.getRule().getName();
+    }
+    String known = rule != null && rules.containsKey(rule) ? rules.get(rule).file() : null;
+    return (rule == null
+            ? ""
+            : "rule \"" + rule + "\"" + (known == null ? "" : " in " + known) + ": ")
+        + root.getClass().getSimpleName()
+        + (root.getMessage() == null ? "" : ": " + root.getMessage().split("\n", 2)[0]);
+  }
+
+  @Override
+  public void close() {
+    session.dispose();
+  }
+}

@@ -1,0 +1,78 @@
+package evenhand.policy;
+
+import java.io.ObjectInput;
+import java.io.ObjectOutput;
+import java.io.Serializable;
+import java.util.Comparator;
+import org.kie.api.runtime.rule.AccumulateFunction;
+
+/**
+ * The function by which rules pick one of many: the first in a total order. It returns the fact
+ * itself, so that a rule need not look for it again by a figure that others may share.
+ */
+public final class First<T> implements AccumulateFunction<First.Best<T>> {
+  private Class<T> type;
+  private Comparator<T> order;
+
+  /** For the engine only, which may want to read one from a stream; we never write one. */
+  public First() {}
+
+  First(Class<T> type, Comparator<T> order) {
+    this.type = type;
+    this.order = order;
+  }
+
+  /** The best so far. */
+  public static final class Best<T> implements Serializable {
+    private static final long serialVersionUID = 1L;
+    private transient T fact;
+  }
+
+  @Override
+  public Best<T> createContext() {
+    return new Best<>();
+  }
+
+  @Override
+  public void init(Best<T> best) {
+    best.fact = null;
+  }
+
+  @Override
+  public void accumulate(Best<T> best, Object value) {
+    T fact = type.cast(value);
+    if (best.fact == null || order.compare(fact, best.fact) < 0) {
+      best.fact = fact;
+    }
+  }
+
+  @Override
+  public void reverse(Best<T> best, Object value) {
+    throw new UnsupportedOperationException("the engine counts anew, see supportsReverse");
+  }
+
+  @Override
+  public boolean supportsReverse() {
+    return false;
+  }
+
+  @Override
+  public Object getResult(Best<T> best) {
+    return best.fact;
+  }
+
+  @Override
+  public Class<?> getResultType() {
+    return type;
+  }
+
+  @Override
+  public void writeExternal(ObjectOutput out) {
+    throw new UnsupportedOperationException("rule bases are compiled anew, never stored");
+  }
+
+  @Override
+  public void readExternal(ObjectInput in) {
+    throw new UnsupportedOperationException("rule bases are compiled anew, never stored");
+  }
+}

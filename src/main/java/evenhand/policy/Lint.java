@@ -1,0 +1,399 @@
+package evenhand.policy;
+
+import evenhand.policy.PolicyFault.Fault;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.drools.drl.ast.descr.AccumulateDescr;
+import org.drools.drl.ast.descr.AnnotationDescr;
+import org.drools.drl.ast.descr.BaseDescr;
+import org.drools.drl.ast.descr.ConditionalElementDescr;
+import org.drools.drl.ast.descr.NotDescr;
+import org.drools.drl.ast.descr.PackageDescr;
+import org.drools.drl.ast.descr.PatternDescr;
+import org.drools.drl.ast.descr.RuleDescr;
+import org.drools.drl.parser.DrlParser;
+import org.drools.drl.parser.DroolsError;
+import org.kie.internal.builder.conf.LanguageLevelOption;
+
+/**
+ * Reads a rule file and holds it against the laws that keep rules readable and decisions
+ * repeatable: one clause a file, named as its file; a name that begins with the clause; a stage; at
+ * most 20 lines; consequences that insert conclusions and do nothing else; {@code not} and counting
+ * only over what an earlier stage or the shell inserted; no salience, query, global, function or
+ * import.
+ */
+final class Lint {
+  static final int MAX_RULE_LINES = 20;
+
+  private static final Pattern RULE_START = Pattern.compile("^\\s*rule\\s+\"([^\"]*)\"");
+  private static final Pattern INSERT =
+      Pattern.compile(
+          "insert\\s*\\(\\s*new\\s+([A-Za-z]\\w*)\\s*\\(.*\\)\\s*\\)\\s*;", Pattern.DOTALL);
+  private static final Pattern SETTING =
+      Pattern.compile("Setting\\s*\\(\\s*name\\s*==\\s*\"([^\"]*)\"");
+  private static final Pattern FORBIDDEN_TOP =
+      Pattern.compile("^\\s*(package|import|global|query|function|declare|unit|dialect)\\b");
+
+  /** Attributes a rule may carry. */
+  private static final Set<String> ATTRIBUTES = Set.of("ruleflow-group", "enabled");
+
+  private final String file;
+  private final String text;
+  private final Set<String> conclusions;
+  private final Map<String, Set<Stage>> insertedIn;
+  private final List<Fault> faults = new ArrayList<>();
+  private final List<Rule> rules = new ArrayList<>();
+
+  /**
+   * @param file path below the rules folder
+   * @param conclusions simple names of what rules may insert
+   * @param insertedIn filled by {@link #collect}: in which stages each conclusion is inserted, over
+   *     all files of the policy
+   */
+  Lint(String file, String text, Set<String> conclusions, Map<String, Set<Stage>> insertedIn) {
+    this.file = file;
+    this.text = text;
+    this.conclusions = conclusions;
+    this.insertedIn = insertedIn;
+  }
+
+  List<Fault> faults() {
+    return faults;
+  }
+
+  List<Rule> rules() {
+    return rules;
+  }
+
+  /** Names of the parameters the file's rules read. */
+  static List<String> settings(String text) {
+    List<String> names = new ArrayList<>();
+    Matcher m = SETTING.matcher(text);
+    while (m.find()) {
+      names.add(m.group(1));
+    }
+    return names;
+  }
+
+  /** Rule text without comments and without what stands in quotes. */
+  static String bare(String text) {
+    StringBuilder out = new StringBuilder(text.length());
+    int i = 0;
+    while (i < text.length()) {
+      char c = text.charAt(i);
+      if (text.startsWith("//", i)) {
+        while (i < text.length() && text.charAt(i) != '\n') {
+          i++;
+        }
+      } else if (text.startsWith("/*", i)) {
+        int end = text.indexOf("*/", i + 2);
+        i = end < 0 ? text.length() : end + 2;
+      } else if (c == '"') {
+        i++;
+        while (i < text.length() && text.charAt(i) != '"' && text.charAt(i) != '\n') {
+          i += text.charAt(i) == '\\' ? 2 : 1;
+        }
+        i++;
+        out.append("\"\"");
+      } else {
+        out.append(c);
+        i++;
+      }
+    }
+    return out.toString();
+  }
+
+  /**
+   * Of rule text without comments and quotes: what stands between {@code when} and {@code then}.
+   */
+  static String conditions(String bare) {
+    Matcher m = Pattern.compile("\\bwhen\\b(.*?)\\bthen\\b", Pattern.DOTALL).matcher(bare);
+    return m.find() ? m.group(1) : bare;
+  }
+
+  private PackageDescr parsed;
+
+  /** First pass: parses, finds rules, and notes what each inserts in which stage. */
+  void collect() {
+    String[] lines = text.split("\n", -1);
+    for (int i = 0; i < lines.length; i++) {
+      Matcher m = FORBIDDEN_TOP.matcher(lines[i]);
+      if (m.find()) {
+        fault(
+            i + 1,
+            null,
+            "a rule file holds rules only; \""
+                + m.group(1)
+                + "\" is not allowed (facts and outcomes are known to every rule without an import)");
+      }
+    }
+    DrlParser parser = new DrlParser(LanguageLevelOption.DRL6);
+    try {
+      parsed = parser.parse(false, RuleCompiler.HEADER + text);
+    } catch (Exception e) {
+      fault(1, null, "cannot be read as rules: " + e.getMessage());
+      return;
+    }
+    if (parser.hasErrors()) {
+      for (DroolsError e : parser.getErrors()) {
+        int line = e.getLines().length > 0 ? e.getLines()[0] : 0;
+        fault(line, ruleAt(lines, line), Sentences.of(e.getMessage()));
+      }
+      return;
+    }
+    String clause = clauseOfFile();
+    for (RuleDescr rule : parsed.getRules()) {
+      readRule(rule, clause, lines);
+    }
+    if (parsed.getRules().isEmpty() && faults.isEmpty()) {
+      fault(0, null, "holds no rule; a file states one clause in one or more rules");
+    }
+  }
+
+  private void readRule(RuleDescr rule, String clause, String[] lines) {
+    String name = rule.getName();
+    int line = lineOf(lines, name, rule.getLine());
+    if (!name.startsWith(clause + " ")) {
+      fault(
+          line,
+          name,
+          "the name must begin with the file's clause and go on as a sentence, e.g. \""
+              + clause
+              + " Only the first job may …\"");
+    }
+    AnnotationDescr annotation = rule.getAnnotation("clause");
+    String told = annotation == null ? null : String.valueOf(annotation.getValue());
+    if (told == null || !told.replace("\"", "").trim().equals(clause)) {
+      fault(line, name, "must carry @clause( " + clause + " ), the clause its file is named by");
+    }
+    for (String attribute : rule.getAttributes().keySet()) {
+      if (!ATTRIBUTES.contains(attribute)) {
+        fault(
+            line,
+            name,
+            "carries \"" + attribute + "\"; order comes from stages alone (ruleflow-group)");
+      }
+    }
+    String group =
+        rule.getAttributes().containsKey("ruleflow-group")
+            ? rule.getAttributes().get("ruleflow-group").getValue()
+            : null;
+    Stage stage = group == null ? null : Stage.of(group).orElse(null);
+    if (stage == null) {
+      fault(
+          line,
+          name,
+          (group == null
+                  ? "belongs to no stage: it needs ruleflow-group"
+                  : "\"" + group + "\" is no stage; ruleflow-group must be")
+              + " one of "
+              + Stage.words());
+      return;
+    }
+    int end = endOf(lines, line);
+    if (end - line + 1 > MAX_RULE_LINES) {
+      fault(
+          line,
+          name,
+          "is " + (end - line + 1) + " lines long; a rule has at most " + MAX_RULE_LINES);
+    }
+    for (String inserted : consequence(rule, line, name)) {
+      insertedIn.computeIfAbsent(inserted, k -> new HashSet<>()).add(stage);
+    }
+    rules.add(
+        new Rule(
+            clause,
+            name,
+            stage,
+            file,
+            line,
+            String.join("\n", List.of(lines).subList(line - 1, end)),
+            commentAbove(lines)));
+  }
+
+  /** What the consequence inserts; a fault for anything else it does. */
+  private List<String> consequence(RuleDescr rule, int line, String name) {
+    List<String> inserted = new ArrayList<>();
+    String body = String.valueOf(rule.getConsequence());
+    List<String> statements = statements(body);
+    if (statements.isEmpty()) {
+      fault(line, name, "concludes nothing; its then-part must insert an outcome");
+    }
+    for (String statement : statements) {
+      Matcher m = INSERT.matcher(statement);
+      if (!m.matches()) {
+        fault(
+            line,
+            name,
+            "its then-part may only insert outcomes, as in insert( new Wait( … ) ); not \""
+                + shorten(statement)
+                + "\"");
+      } else if (!conclusions.contains(m.group(1))) {
+        fault(
+            line,
+            name,
+            "inserts "
+                + m.group(1)
+                + ", which is no outcome; there are "
+                + conclusions.stream().sorted().toList());
+      } else {
+        inserted.add(m.group(1));
+      }
+    }
+    return inserted;
+  }
+
+  private static List<String> statements(String body) {
+    List<String> statements = new ArrayList<>();
+    StringBuilder current = new StringBuilder();
+    boolean quoted = false;
+    for (int i = 0; i < body.length(); i++) {
+      char c = body.charAt(i);
+      if (!quoted && body.startsWith("//", i)) {
+        int eol = body.indexOf('\n', i);
+        i = eol < 0 ? body.length() : eol;
+        continue;
+      }
+      if (c == '"' && (i == 0 || body.charAt(i - 1) != '\\')) {
+        quoted = !quoted;
+      }
+      current.append(c);
+      if (c == ';' && !quoted) {
+        statements.add(current.toString().trim());
+        current.setLength(0);
+      }
+    }
+    if (!current.toString().isBlank()) {
+      statements.add(current.toString().trim());
+    }
+    return statements;
+  }
+
+  /** Second pass, when it is known which stages insert what: the law of {@code not}. */
+  void laws() {
+    if (parsed == null) {
+      return;
+    }
+    String[] lines = text.split("\n", -1);
+    Map<String, Stage> stages = new HashMap<>();
+    rules.forEach(r -> stages.put(r.name(), r.stage()));
+    for (RuleDescr rule : parsed.getRules()) {
+      Stage stage = stages.get(rule.getName());
+      if (stage != null) {
+        walk(rule.getLhs(), false, stage, rule, lineOf(lines, rule.getName(), rule.getLine()));
+      }
+    }
+  }
+
+  private void walk(BaseDescr node, boolean closed, Stage stage, RuleDescr rule, int line) {
+    if (node instanceof PatternDescr pattern) {
+      if (closed) {
+        Set<Stage> inserting = insertedIn.getOrDefault(pattern.getObjectType(), Set.of());
+        if (inserting.contains(stage)) {
+          fault(
+              line,
+              rule.getName(),
+              "asks that there be no "
+                  + pattern.getObjectType()
+                  + " or counts over it, yet rules of its own stage \""
+                  + stage.word()
+                  + "\" insert one: the answer would depend on which fires first; ask in a later stage");
+        }
+      }
+      if (pattern.getSource() instanceof AccumulateDescr accumulate) {
+        walk(accumulate, true, stage, rule, line);
+      }
+    } else if (node instanceof AccumulateDescr accumulate) {
+      walk(accumulate.getInput(), true, stage, rule, line);
+    } else if (node instanceof ConditionalElementDescr element) {
+      boolean within = closed || node instanceof NotDescr;
+      for (Object child : element.getDescrs()) {
+        if (child instanceof BaseDescr descr) {
+          walk(descr, within, stage, rule, line);
+        }
+      }
+    }
+  }
+
+  private String clauseOfFile() {
+    String last = file.substring(file.lastIndexOf('/') + 1);
+    return last.endsWith(".drl") ? last.substring(0, last.length() - 4) : last;
+  }
+
+  private static int lineOf(String[] lines, String name, int otherwise) {
+    for (int i = 0; i < lines.length; i++) {
+      Matcher m = RULE_START.matcher(lines[i]);
+      if (m.find() && m.group(1).equals(name)) {
+        return i + 1;
+      }
+    }
+    return Math.max(1, otherwise);
+  }
+
+  private static int endOf(String[] lines, int from) {
+    for (int i = from; i < lines.length; i++) {
+      if (lines[i].trim().equals("end")) {
+        return i + 1;
+      }
+    }
+    return lines.length;
+  }
+
+  /** The name of the rule that holds a line, or null. */
+  static String ruleAt(String[] lines, int line) {
+    for (int i = Math.min(line, lines.length) - 1; i >= 0; i--) {
+      Matcher m = RULE_START.matcher(lines[i]);
+      if (m.find()) {
+        return m.group(1);
+      }
+    }
+    return null;
+  }
+
+  private static String commentAbove(String[] lines) {
+    StringBuilder comment = new StringBuilder();
+    for (String line : lines) {
+      String t = line.trim();
+      if (t.startsWith("//")) {
+        comment.append(t.substring(2).stripTrailing()).append('\n');
+      } else if (!t.isEmpty()) {
+        break;
+      }
+    }
+    return comment.toString().stripIndent().stripTrailing();
+  }
+
+  private static String shorten(String statement) {
+    String one = statement.replaceAll("\\s+", " ");
+    return one.length() <= 80 ? one : one.substring(0, 77) + "…";
+  }
+
+  private void fault(int line, String rule, String sentence) {
+    faults.add(new Fault(file, line, rule, sentence));
+  }
+
+  /** Faults over all files of one policy: two rules of one name. */
+  static List<Fault> twice(List<Rule> rules) {
+    List<Fault> faults = new ArrayList<>();
+    Map<String, Rule> seen = new LinkedHashMap<>();
+    for (Rule rule : rules) {
+      Rule first = seen.putIfAbsent(rule.name(), rule);
+      if (first != null) {
+        faults.add(
+            new Fault(
+                rule.file(),
+                rule.line(),
+                rule.name(),
+                "has the same name as a rule in " + first.file() + " line " + first.line()));
+      }
+    }
+    return faults;
+  }
+}

@@ -1,0 +1,359 @@
+package evenhand.policy;
+
+import evenhand.facts.Placement;
+import evenhand.facts.Setting;
+import evenhand.outcomes.Conclusion;
+import evenhand.policy.PolicyFault.Fault;
+import evenhand.policy.PolicyYaml.Choice;
+import evenhand.policy.PolicyYaml.Parameter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * Loads policies: read, hash, lint, compile. Faults name file, line, rule and what would be right.
+ */
+public final class Policies {
+  private Policies() {}
+
+  /** Parts of a request that are filled only where a rule of a turn names them. */
+  private static final List<String> OPTIONAL_PARTS =
+      List.of("job", "account", "user", "priority", "minRuntimeSeconds", "resumable", "attempt");
+
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+
+  /** Loads a policy from a folder, or from where {@link RuleFiles#of} finds rules. */
+  public static Policy load(Optional<Path> folder, String name, Map<String, String> settings)
+      throws PolicyFault {
+    return load(RuleFiles.of(folder), name, settings);
+  }
+
+  /**
+   * Loads a policy.
+   *
+   * @param settings parameters and choices changed for this once, by name; a choice as its keys
+   *     with commas between
+   */
+  public static Policy load(RuleFiles files, String name, Map<String, String> settings)
+      throws PolicyFault {
+    return new DroolsPolicy(read(files, name, settings));
+  }
+
+  private static Loaded read(RuleFiles files, String name, Map<String, String> settings)
+      throws PolicyFault {
+    String path = "policies/" + name + ".yaml";
+    Optional<String> found = NAME.matcher(name).matches() ? files.read(path) : Optional.empty();
+    if (found.isEmpty()) {
+      throw new PolicyFault(
+          new Fault(
+              path,
+              0,
+              null,
+              "there is no policy of that name in "
+                  + files.where()
+                  + "; there are "
+                  + files.policies()));
+    }
+    PolicyYaml yaml = PolicyText.read(path, found.get());
+    List<Fault> faults = new ArrayList<>();
+    if (!name.equals(yaml.policy())) {
+      faults.add(
+          new Fault(
+              path, 0, null, "says policy: " + yaml.policy() + "; the file's name says " + name));
+    }
+    Map<String, Choice> choices = new LinkedHashMap<>(yaml.choices());
+    Map<String, Parameter> parameters = new LinkedHashMap<>(yaml.parameters());
+    override(path, settings, choices, parameters, faults);
+
+    Map<String, String> texts = new LinkedHashMap<>();
+    for (String module : yaml.modules()) {
+      String file = module + ".drl";
+      Optional<String> text = files.read(file);
+      if (text.isEmpty()) {
+        faults.add(new Fault(path, 0, null, "lists " + module + ", but there is no " + file));
+      } else if (texts.put(file, text.get()) != null) {
+        faults.add(new Fault(path, 0, null, "lists " + module + " twice"));
+      }
+    }
+    Map<String, Rule> rules = lint(texts, faults);
+    parametersUsed(path, texts, parameters, faults);
+
+    Map<String, Comparator<Placement>> functions = new HashMap<>();
+    functions.put("most_idle", Choices.MOST_IDLE);
+    functions.put("most_promised", Choices.MOST_PROMISED);
+    Comparator<Placement> preference = preference(path, choices, "preference", faults);
+    functions.put("preferred", preference);
+    functions.put(
+        "preferred_to_reserve",
+        choices.containsKey("reserve_preference")
+            ? preference(path, choices, "reserve_preference", faults)
+            : preference);
+    Choices.Order order = order(path, choices, faults);
+    if (!faults.isEmpty()) {
+      throw new PolicyFault(faults);
+    }
+    Set<String> looksAt = new HashSet<>();
+    boolean nodesMatter = false;
+    for (Rule rule : rules.values()) {
+      if (rule.stage().ofTurn()) {
+        String bare = Lint.bare(rule.text());
+        OPTIONAL_PARTS.stream().filter(part -> word(bare, part)).forEach(looksAt::add);
+        nodesMatter |= word(Lint.conditions(bare), "node");
+      }
+    }
+    return new Loaded(
+        name,
+        yaml.title(),
+        hash(path, found.get(), texts, settings),
+        files.where(),
+        clauses(choices, parameters, yaml.keptBy(), rules),
+        rules,
+        parameters.entrySet().stream().map(e -> setting(e.getKey(), e.getValue())).toList(),
+        RuleCompiler.compile(texts, functions),
+        order,
+        preference,
+        Set.copyOf(looksAt),
+        nodesMatter,
+        choices.containsKey("explain") ? choices.get("explain").keys() : List.of());
+  }
+
+  private static boolean word(String text, String word) {
+    return Pattern.compile("\\b" + word + "\\b").matcher(text).find();
+  }
+
+  private static Map<String, Rule> lint(Map<String, String> texts, List<Fault> faults) {
+    Set<String> conclusions = conclusions();
+    Map<String, Set<Stage>> insertedIn = new HashMap<>();
+    List<Lint> lints =
+        texts.entrySet().stream()
+            .map(e -> new Lint(e.getKey(), e.getValue(), conclusions, insertedIn))
+            .toList();
+    lints.forEach(Lint::collect);
+    lints.forEach(Lint::laws);
+    lints.forEach(l -> faults.addAll(l.faults()));
+    List<Rule> all = lints.stream().flatMap(l -> l.rules().stream()).toList();
+    faults.addAll(Lint.twice(all));
+    Map<String, Rule> byName = new LinkedHashMap<>();
+    all.forEach(r -> byName.putIfAbsent(r.name(), r));
+    return byName;
+  }
+
+  /** Simple names of all that rules may insert. */
+  private static Set<String> conclusions() {
+    Set<String> names = new HashSet<>();
+    for (Class<?> c : Conclusion.class.getPermittedSubclasses()) {
+      if (c.isInterface()) {
+        for (Class<?> o : c.getPermittedSubclasses()) {
+          names.add(o.getSimpleName());
+        }
+      } else {
+        names.add(c.getSimpleName());
+      }
+    }
+    return names;
+  }
+
+  private static void override(
+      String path,
+      Map<String, String> settings,
+      Map<String, Choice> choices,
+      Map<String, Parameter> parameters,
+      List<Fault> faults) {
+    for (Map.Entry<String, String> set : new TreeMap<>(settings).entrySet()) {
+      String name = set.getKey();
+      if (choices.containsKey(name)) {
+        Choice old = choices.get(name);
+        choices.put(
+            name,
+            new Choice(
+                old.clause(), List.of(set.getValue().trim().split("\\s*,\\s*")), old.meaning()));
+      } else if (parameters.containsKey(name)) {
+        Parameter old = parameters.get(name);
+        parameters.put(
+            name,
+            new Parameter(set.getValue(), old.unit(), old.oneOf(), old.clause(), old.meaning()));
+      } else {
+        Set<String> known = new LinkedHashSet<>(parameters.keySet());
+        known.addAll(choices.keySet());
+        faults.add(
+            new Fault(
+                path, 0, null, "has no parameter \"" + name + "\" to set; there are " + known));
+      }
+    }
+    parameters.forEach(
+        (name, p) -> {
+          if (p.value() == null || p.value().isBlank()) {
+            faults.add(new Fault(path, 0, null, "parameter " + name + " has no value"));
+          } else if (p.oneOf() != null && !p.oneOf().contains(p.value())) {
+            faults.add(
+                new Fault(
+                    path,
+                    0,
+                    null,
+                    "parameter " + name + " is " + p.value() + "; it must be one of " + p.oneOf()));
+          } else if (p.unit() != null && !(setting(name, p).number() >= 0)) {
+            faults.add(
+                new Fault(
+                    path,
+                    0,
+                    null,
+                    "parameter "
+                        + name
+                        + " is "
+                        + p.value()
+                        + "; it must be a number of "
+                        + p.unit()
+                        + ", 0 or more"));
+          }
+        });
+  }
+
+  /** Every parameter is read by some rule, and every one that a rule reads exists. */
+  private static void parametersUsed(
+      String path,
+      Map<String, String> texts,
+      Map<String, Parameter> parameters,
+      List<Fault> faults) {
+    Set<String> read = new HashSet<>();
+    texts.forEach(
+        (file, text) -> {
+          for (String name : Lint.settings(text)) {
+            read.add(name);
+            if (!parameters.containsKey(name)) {
+              faults.add(
+                  new Fault(
+                      file,
+                      0,
+                      null,
+                      "reads the parameter \"" + name + "\", which " + path + " does not give"));
+            }
+          }
+        });
+    for (String name : parameters.keySet()) {
+      if (!read.contains(name)) {
+        faults.add(
+            new Fault(
+                path,
+                0,
+                null,
+                "gives the parameter \"" + name + "\", but none of its rules reads it"));
+      }
+    }
+  }
+
+  private static Setting setting(String name, Parameter p) {
+    double number;
+    try {
+      number = PolicyText.number(p.value());
+    } catch (NumberFormatException e) {
+      number = Double.NaN;
+    }
+    return new Setting(name, p.value(), number);
+  }
+
+  private static Comparator<Placement> preference(
+      String path, Map<String, Choice> choices, String name, List<Fault> faults) {
+    Choice choice = choices.get(name);
+    try {
+      if (choice == null || choice.keys().isEmpty()) {
+        throw new IllegalArgumentException("it is missing; e.g. [tier_desc, idle_desc, node_asc]");
+      }
+      return Choices.preference(choice.keys());
+    } catch (IllegalArgumentException e) {
+      faults.add(new Fault(path, 0, null, "choices." + name + ": " + e.getMessage()));
+      return Choices.MOST_IDLE;
+    }
+  }
+
+  private static Choices.Order order(String path, Map<String, Choice> choices, List<Fault> faults) {
+    Choice choice = choices.get("order");
+    try {
+      if (choice == null || choice.keys().isEmpty()) {
+        throw new IllegalArgumentException("it is missing; e.g. [queued_at_asc, id_asc]");
+      }
+      return new Choices.Order(choice.keys());
+    } catch (IllegalArgumentException e) {
+      faults.add(new Fault(path, 0, null, "choices.order: " + e.getMessage()));
+      return new Choices.Order(List.of("id_asc"));
+    }
+  }
+
+  private static List<ClauseView> clauses(
+      Map<String, Choice> choices,
+      Map<String, Parameter> parameters,
+      Map<String, String> keptBy,
+      Map<String, Rule> rules) {
+    Map<String, List<Rule>> byClause =
+        rules.values().stream()
+            .collect(Collectors.groupingBy(Rule::clause, LinkedHashMap::new, Collectors.toList()));
+    Map<String, List<String>> figures = new LinkedHashMap<>();
+    choices.forEach(
+        (name, c) ->
+            figures
+                .computeIfAbsent(String.valueOf(c.clause()), k -> new ArrayList<>())
+                .add(name + " = " + String.join(", ", c.keys()) + " (" + c.meaning() + ")"));
+    parameters.forEach(
+        (name, p) ->
+            figures
+                .computeIfAbsent(String.valueOf(p.clause()), k -> new ArrayList<>())
+                .add(
+                    name
+                        + " = "
+                        + p.value()
+                        + (p.unit() == null ? "" : " " + p.unit())
+                        + " ("
+                        + p.meaning()
+                        + ")"));
+    keptBy.forEach(
+        (clause, how) ->
+            figures.computeIfAbsent(clause, k -> new ArrayList<>()).add("kept: " + how));
+    Set<String> all = new LinkedHashSet<>(byClause.keySet());
+    all.addAll(figures.keySet());
+    return all.stream()
+        .map(
+            clause -> {
+              List<Rule> of = byClause.getOrDefault(clause, List.of());
+              return new ClauseView(
+                  clause,
+                  of.isEmpty() ? "" : of.get(0).comment(),
+                  of,
+                  figures.getOrDefault(clause, List.of()));
+            })
+        .toList();
+  }
+
+  /** Over the policy's own text, its rule files in order, and what was set for this once. */
+  private static String hash(
+      String path, String yaml, Map<String, String> texts, Map<String, String> settings) {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      feed(digest, path, yaml);
+      texts.forEach((file, text) -> feed(digest, file, text));
+      new TreeMap<>(settings).forEach((name, value) -> feed(digest, "--set " + name, value));
+      return "sha256:" + HexFormat.of().formatHex(digest.digest());
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
+  }
+
+  private static void feed(MessageDigest digest, String name, String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    digest.update((name + "\n" + bytes.length + "\n").getBytes(StandardCharsets.UTF_8));
+    digest.update(bytes);
+  }
+}

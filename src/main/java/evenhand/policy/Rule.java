@@ -1,0 +1,13 @@
+package evenhand.policy;
+
+/**
+ * A rule as people see it.
+ *
+ * @param name the clause id and the clause as one sentence
+ * @param file path below the rules folder
+ * @param line where it begins
+ * @param text the rule as written, from {@code rule} to {@code end}
+ * @param comment what stands above it: the clause and the reading of its doubtful words
+ */
+public record Rule(
+    String clause, String name, Stage stage, String file, int line, String text, String comment) {}

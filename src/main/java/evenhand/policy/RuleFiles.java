@@ -1,0 +1,121 @@
+package evenhand.policy;
+
+import evenhand.policy.PolicyFault.Fault;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.MalformedInputException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
+
+/** Where rule files and policies come from: a folder, or the copy that travels in the jar. */
+public interface RuleFiles {
+  long MAX_BYTES = 1 << 20;
+
+  /**
+   * The text of a file below the rules folder, e.g. {@code fit/F1.drl}; empty when there is none.
+   */
+  Optional<String> read(String path) throws PolicyFault;
+
+  /** Names of the policies: the files of {@code policies/}, without their ending, sorted. */
+  List<String> policies() throws PolicyFault;
+
+  /** Where that is, for people. */
+  String where();
+
+  /** The folder given; else {@code rules} below the current folder; else the copy in the jar. */
+  static RuleFiles of(Optional<Path> folder) {
+    if (folder.isPresent()) {
+      return new Folder(folder.get());
+    }
+    Path here = Path.of("rules");
+    return Files.isDirectory(here.resolve("policies")) ? new Folder(here) : new Bundled();
+  }
+
+  /** A folder on disk. */
+  record Folder(Path folder) implements RuleFiles {
+    @Override
+    public Optional<String> read(String path) throws PolicyFault {
+      Path file = folder.resolve(path).normalize();
+      if (!file.startsWith(folder.normalize()) || !Files.isRegularFile(file)) {
+        return Optional.empty();
+      }
+      try {
+        if (Files.size(file) > MAX_BYTES) {
+          throw new PolicyFault(new Fault(path, 0, null, "is larger than 1 MiB"));
+        }
+        return Optional.of(Files.readString(file));
+      } catch (MalformedInputException e) {
+        throw new PolicyFault(new Fault(path, 0, null, "is not UTF-8 text"));
+      } catch (IOException e) {
+        throw new PolicyFault(new Fault(path, 0, null, "cannot be read: " + e.getMessage()));
+      }
+    }
+
+    @Override
+    public List<String> policies() throws PolicyFault {
+      Path policies = folder.resolve("policies");
+      if (!Files.isDirectory(policies)) {
+        throw new PolicyFault(
+            new Fault("policies", 0, null, "there is no such folder in " + folder));
+      }
+      try (Stream<Path> files = Files.list(policies)) {
+        return files
+            .map(f -> f.getFileName().toString())
+            .filter(n -> n.endsWith(".yaml"))
+            .map(n -> n.substring(0, n.length() - ".yaml".length()))
+            .sorted()
+            .toList();
+      } catch (IOException e) {
+        throw new PolicyFault(
+            new Fault("policies", 0, null, "cannot be listed: " + e.getMessage()));
+      }
+    }
+
+    @Override
+    public String where() {
+      return folder.toString();
+    }
+  }
+
+  /** The copy in the jar. */
+  record Bundled() implements RuleFiles {
+    @Override
+    public Optional<String> read(String path) throws PolicyFault {
+      try (InputStream in = RuleFiles.class.getClassLoader().getResourceAsStream("rules/" + path)) {
+        return in == null
+            ? Optional.empty()
+            : Optional.of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+      } catch (IOException e) {
+        throw new PolicyFault(new Fault(path, 0, null, "cannot be read: " + e.getMessage()));
+      }
+    }
+
+    @Override
+    public List<String> policies() throws PolicyFault {
+      try {
+        Resource[] found =
+            new PathMatchingResourcePatternResolver(RuleFiles.class.getClassLoader())
+                .getResources("classpath:rules/policies/*.yaml");
+        return Stream.of(found)
+            .map(Resource::getFilename)
+            .map(n -> n.substring(0, n.length() - ".yaml".length()))
+            .sorted()
+            .toList();
+      } catch (IOException e) {
+        throw new PolicyFault(
+            new Fault("policies", 0, null, "cannot be listed: " + e.getMessage()));
+      }
+    }
+
+    @Override
+    public String where() {
+      return "the jar";
+    }
+  }
+}

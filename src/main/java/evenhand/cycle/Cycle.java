@@ -137,6 +137,7 @@ public final class Cycle {
     private int orders;
     private Snapshot snapshot;
     private Decision decision;
+    private String decisionId = latest.decisionId();
 
     CycleReport run() {
       if (!store.lead()) {
@@ -238,8 +239,6 @@ public final class Cycle {
         }
       }
     }
-
-    private String decisionId = latest.decisionId();
 
     private CycleReport report(CycleReport.Result result, String because) {
       return new CycleReport(

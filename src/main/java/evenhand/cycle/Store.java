@@ -71,9 +71,13 @@ public interface Store {
    * Concurrent calls with one key make one job.
    *
    * @param minimumTierSortOrder what {@code job.minimumTier()} means, 0 for any
+   * @param remark what its submitter is told about it, or null
    * @param key null, or the client's idempotency key
    */
-  Added add(NewJob job, int minimumTierSortOrder, Key key, Instant now);
+  Added add(NewJob job, int minimumTierSortOrder, String remark, Key key, Instant now);
+
+  /** The job that was put in the queue with this key before; empty when there is none. */
+  Optional<Added> added(Key key);
 
   /** An idempotency key of one account, and a digest of the submission it came with. */
   record Key(String account, String text, String digest) {}

@@ -50,9 +50,6 @@ public final class Survey {
       return;
     }
     for (Reading.Seen seen : reading.placements()) {
-      if (seen.capacity() == 0) {
-        continue;
-      }
       Optional<Tier> tier = tierOf(seen.model(), seen.partitions());
       if (tier.isEmpty()) {
         unknown.add(seen.model() == null ? "GPUs without a type" : seen.model());

@@ -37,9 +37,6 @@ import java.util.TreeMap;
  * a time.
  */
 public final class MemoryStore implements Store {
-  /** Told of a placement that the cluster shows no more. */
-  public static final String GONE = "the cluster no longer shows this node";
-
   private static final String INSTALLATION = "mem";
 
   private final Map<String, Tier> tiers = new LinkedHashMap<>();
@@ -109,7 +106,7 @@ public final class MemoryStore implements Store {
         (key, s) ->
             now.containsKey(key)
                 ? s
-                : new Stock(s.node(), s.tier(), s.capacity(), NodeState.DOWN, GONE));
+                : new Stock(s.node(), s.tier(), s.capacity(), NodeState.DOWN, Stock.GONE));
     stock.putAll(now);
     stock.values().removeIf(s -> s.capacity() == 0);
   }
@@ -351,11 +348,12 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized Added add(NewJob job, int minimumTierSortOrder, Key key, Instant now) {
+  public synchronized Added add(
+      NewJob job, int minimumTierSortOrder, String remark, Key key, Instant now) {
     if (key != null) {
-      Keyed before = keys.get(key.account() + "\n" + key.text());
-      if (before != null) {
-        return new Added(record(before.job()), false, before.digest().equals(key.digest()));
+      Optional<Added> before = added(key);
+      if (before.isPresent()) {
+        return before.get();
       }
     }
     if (!accounts.containsKey(job.account())) {
@@ -382,7 +380,7 @@ public final class MemoryStore implements Store {
             asks,
             job.name(),
             JobState.GLOBAL_QUEUE_WAIT,
-            null,
+            remark,
             now,
             null,
             null,
@@ -397,6 +395,14 @@ public final class MemoryStore implements Store {
       keys.put(key.account() + "\n" + key.text(), new Keyed(id, key.digest(), now));
     }
     return new Added(record(id), true, true);
+  }
+
+  @Override
+  public synchronized Optional<Added> added(Key key) {
+    Keyed before = keys.get(key.account() + "\n" + key.text());
+    return before == null
+        ? Optional.empty()
+        : Optional.of(new Added(record(before.job()), false, before.digest().equals(key.digest())));
   }
 
   @Override

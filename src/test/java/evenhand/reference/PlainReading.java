@@ -35,7 +35,7 @@ import java.util.Map;
  * fast. {@link Wait#message()} is left empty and {@link Wait#behind()} is filled only where {@link
  * OutcomeText} compares it.
  */
-final class PlainReading {
+public final class PlainReading {
 
   /** A placement as it stands at this moment of the cycle. */
   private static final class Spot {
@@ -85,7 +85,7 @@ final class PlainReading {
   }
 
   /** The whole decision; its hashes are only labels. */
-  static Decision decide(Snapshot snapshot) {
+  public static Decision decide(Snapshot snapshot) {
     List<Decided> outcomes = new PlainReading(snapshot).read();
     List<HoldingCost> accruals = new ArrayList<>();
     for (Reservation reservation : snapshot.reservations()) { // C1

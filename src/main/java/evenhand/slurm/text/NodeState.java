@@ -172,7 +172,7 @@ public record NodeState(String base, List<String> flags) {
             throw new IllegalArgumentException(
                 "node state " + Words.quoted(told) + " is none that Slurm 20.11 to 25.x writes");
           }
-          base = full;
+          base = full.equals("DRAIN") ? "DRAINED" : full; // "drain" is short for "drained"
         }
         if (!BASES.containsKey(full)) {
           flags.add(flag);

@@ -21,213 +21,55 @@ final class ScontrolText {
       Pattern.compile("(?:^|\\s)([A-Za-z][A-Za-z0-9_:/.-]*+)=", Pattern.MULTILINE);
 
   static final Set<String> NODE_KEYS =
-      Set.of(
-          "NodeName",
-          "Arch",
-          "CoresPerSocket",
-          "CPUAlloc",
-          "CPUEfctv",
-          "CPUErr",
-          "CPUTot",
-          "CPULoad",
-          "AvailableFeatures",
-          "ActiveFeatures",
-          "Features",
-          "Gres",
-          "GresDrain",
-          "GresUsed",
-          "NodeAddr",
-          "NodeHostName",
-          "Port",
-          "Version",
-          "OS",
-          "RealMemory",
-          "AllocMem",
-          "FreeMem",
-          "Sockets",
-          "Boards",
-          "CoreSpecCount",
-          "CPUSpecList",
-          "MemSpecLimit",
-          "State",
-          "ThreadsPerCore",
-          "TmpDisk",
-          "Weight",
-          "Owner",
-          "MCS_label",
-          "Partitions",
-          "NextState",
-          "BootTime",
-          "SlurmdStartTime",
-          "LastBusyTime",
-          "ResumeAfterTime",
-          "CfgTRES",
-          "AllocTRES",
-          "CapWatts",
-          "CurrentWatts",
-          "AveWatts",
-          "LowestJoules",
-          "ConsumedJoules",
-          "ExtSensorsJoules",
-          "ExtSensorsWatts",
-          "ExtSensorsTemp",
-          "Reason",
-          "Comment",
-          "Extra",
-          "InstanceId",
-          "InstanceType",
-          "ReservationName",
-          "ResvName",
-          "BcastAddr",
-          "Topology");
+      names(
+          """
+          NodeName Arch CoresPerSocket CPUAlloc CPUEfctv CPUErr CPUTot CPULoad
+          AvailableFeatures ActiveFeatures Features Gres GresDrain GresUsed NodeAddr
+          NodeHostName Port Version OS RealMemory AllocMem FreeMem Sockets Boards
+          CoreSpecCount CPUSpecList MemSpecLimit State ThreadsPerCore TmpDisk Weight Owner
+          MCS_label Partitions NextState BootTime SlurmdStartTime LastBusyTime ResumeAfterTime
+          CfgTRES AllocTRES CapWatts CurrentWatts AveWatts LowestJoules ConsumedJoules
+          ExtSensorsJoules ExtSensorsWatts ExtSensorsTemp Reason Comment Extra InstanceId
+          InstanceType ReservationName ResvName BcastAddr Topology
+          """);
 
   static final Set<String> JOB_KEYS =
-      Set.of(
-          "JobId",
-          "ArrayJobId",
-          "ArrayTaskId",
-          "ArrayTaskThrottle",
-          "HetJobId",
-          "HetJobOffset",
-          "HetJobIdSet",
-          "PackJobId",
-          "PackJobOffset",
-          "PackJobIdSet",
-          "JobName",
-          "UserId",
-          "GroupId",
-          "MCS_label",
-          "Priority",
-          "Nice",
-          "Account",
-          "QOS",
-          "WCKey",
-          "JobState",
-          "Reason",
-          "FailedNode",
-          "Dependency",
-          "Requeue",
-          "Restarts",
-          "BatchFlag",
-          "Reboot",
-          "ExitCode",
-          "DerivedExitCode",
-          "RunTime",
-          "TimeLimit",
-          "TimeMin",
-          "SubmitTime",
-          "EligibleTime",
-          "AccrueTime",
-          "ResizeTime",
-          "StartTime",
-          "EndTime",
-          "Deadline",
-          "PreemptEligibleTime",
-          "PreemptTime",
-          "SuspendTime",
-          "SecsPreSuspend",
-          "LastSchedEval",
-          "Scheduler",
-          "Partition",
-          "AllocNode:Sid",
-          "ReqNodeList",
-          "ExcNodeList",
-          "NodeList",
-          "SchedNodeList",
-          "BatchHost",
-          "NumNodes",
-          "NumCPUs",
-          "NumTasks",
-          "CPUs/Task",
-          "ReqB:S:C:T",
-          "TRES",
-          "ReqTRES",
-          "AllocTRES",
-          "Socks/Node",
-          "NtasksPerN:B:S:C",
-          "CoreSpec",
-          "ThreadSpec",
-          "JOB_GRES",
-          "Nodes",
-          "CPU_IDs",
-          "Mem",
-          "GRES",
-          "GRES_IDX",
-          "MinCPUsNode",
-          "MinMemoryCPU",
-          "MinMemoryNode",
-          "MinTmpDiskNode",
-          "Features",
-          "ClusterFeatures",
-          "Prefer",
-          "Gres",
-          "Reservation",
-          "DelayBoot",
-          "Cluster",
-          "OverSubscribe",
-          "Contiguous",
-          "Licenses",
-          "LicensesAlloc",
-          "Network",
-          "Command",
-          "WorkDir",
-          "Container",
-          "ContainerID",
-          "AdminComment",
-          "SystemComment",
-          "Comment",
-          "Extra",
-          "StdErr",
-          "StdIn",
-          "StdOut",
-          "BatchScript",
-          "Power",
-          "CpusPerTres",
-          "MemPerTres",
-          "TresBind",
-          "TresFreq",
-          "TresPerJob",
-          "TresPerNode",
-          "TresPerSocket",
-          "TresPerTask",
-          "Switches",
-          "BurstBuffer",
-          "BurstBufferState",
-          "MailUser",
-          "MailType",
-          "FedOrigin",
-          "FedViableSibs",
-          "FedActiveSibs",
-          "StepMgrEnabled",
-          "SegmentSize",
-          "SLUID",
-          "Origin");
+      names(
+          """
+          JobId ArrayJobId ArrayTaskId ArrayTaskThrottle HetJobId HetJobOffset HetJobIdSet
+          PackJobId PackJobOffset PackJobIdSet JobName UserId GroupId MCS_label Priority Nice
+          Account QOS WCKey JobState Reason FailedNode Dependency Requeue Restarts BatchFlag
+          Reboot ExitCode DerivedExitCode RunTime TimeLimit TimeMin SubmitTime EligibleTime
+          AccrueTime ResizeTime StartTime EndTime Deadline PreemptEligibleTime PreemptTime
+          SuspendTime SecsPreSuspend LastSchedEval Scheduler Partition AllocNode:Sid
+          ReqNodeList ExcNodeList NodeList SchedNodeList BatchHost NumNodes NumCPUs NumTasks
+          CPUs/Task ReqB:S:C:T TRES ReqTRES AllocTRES Socks/Node NtasksPerN:B:S:C CoreSpec
+          ThreadSpec JOB_GRES Nodes CPU_IDs Mem GRES GRES_IDX MinCPUsNode MinMemoryCPU
+          MinMemoryNode MinTmpDiskNode Features ClusterFeatures Prefer Gres Reservation
+          DelayBoot Cluster OverSubscribe Contiguous Licenses LicensesAlloc Network Command
+          WorkDir Container ContainerID AdminComment SystemComment Comment Extra StdErr StdIn
+          StdOut BatchScript Power CpusPerTres MemPerTres TresBind TresFreq TresPerJob
+          TresPerNode TresPerSocket TresPerTask Switches BurstBuffer BurstBufferState MailUser
+          MailType FedOrigin FedViableSibs FedActiveSibs StepMgrEnabled SegmentSize SLUID
+          Origin
+          """);
 
   private static final Set<String> FREE_TEXT =
-      Set.of(
-          "OS",
-          "Reason",
-          "Comment",
-          "Extra",
-          "JobName",
-          "Command",
-          "WorkDir",
-          "AdminComment",
-          "SystemComment",
-          "StdErr",
-          "StdIn",
-          "StdOut",
-          "BatchScript",
-          "Power",
-          "Network",
-          "Account",
-          "Licenses");
+      names(
+          """
+          OS Reason Comment Extra JobName Command WorkDir AdminComment SystemComment StdErr
+          StdIn StdOut BatchScript Power Network Account Licenses
+          """);
 
   /** With {@code -d} a job names these once for each group of like nodes. */
   private static final Set<String> REPEATED =
       Set.of("Nodes", "CPU_IDs", "Mem", "GRES", "GRES_IDX", "JOB_GRES");
 
   private ScontrolText() {}
+
+  private static Set<String> names(String list) {
+    return Set.of(list.strip().split("\\s+"));
+  }
 
   /**
    * One record.

@@ -1,0 +1,1170 @@
+package evenhand.store;
+
+import evenhand.cycle.AccountSetup;
+import evenhand.cycle.Attempt;
+import evenhand.cycle.Changes;
+import evenhand.cycle.Desk;
+import evenhand.cycle.JobState;
+import evenhand.cycle.NewJob;
+import evenhand.cycle.Order;
+import evenhand.cycle.Overtaken;
+import evenhand.cycle.Stock;
+import evenhand.cycle.Store;
+import evenhand.cycle.StoredJob;
+import evenhand.cycle.SubmitOrder;
+import evenhand.cycle.Token;
+import evenhand.cycle.World;
+import evenhand.facts.Account;
+import evenhand.facts.Job;
+import evenhand.facts.NodeState;
+import evenhand.facts.Reservation;
+import evenhand.facts.Share;
+import evenhand.facts.Tier;
+import evenhand.outcomes.Decision;
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.jdbc.support.SqlArrayValue;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The store on PostgreSQL, its tables made by the migrations beside it. */
+public final class PostgresStore implements Store, AutoCloseable {
+  /** Names the right to decide among the advisory locks of a database. */
+  private static final long LEAD_LOCK = 0x6576656e68616e64L;
+
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  private final DataSource source;
+  private final JdbcClient sql;
+  private final JdbcTemplate batch;
+  private final TransactionTemplate writing;
+  private final TransactionTemplate reading;
+  private final String installation;
+  private Connection lead;
+  private volatile long epoch = -1;
+
+  /**
+   * @param source a database that the migrations have been applied to
+   */
+  public PostgresStore(DataSource source) {
+    this.source = source;
+    this.sql = JdbcClient.create(source);
+    this.batch = new JdbcTemplate(source);
+    JdbcTransactionManager transactions = new JdbcTransactionManager(source);
+    this.writing = new TransactionTemplate(transactions);
+    this.reading = new TransactionTemplate(transactions);
+    this.reading.setReadOnly(true);
+    this.reading.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+    this.installation = sql.sql("select installation from meta").query(String.class).single();
+  }
+
+  @Override
+  public String installation() {
+    return installation;
+  }
+
+  @Override
+  public synchronized boolean lead() {
+    try {
+      if (lead != null && lead.isValid(5)) {
+        return true;
+      }
+      drop();
+      Connection connection = source.getConnection();
+      boolean got;
+      try (PreparedStatement ask = connection.prepareStatement("select pg_try_advisory_lock(?)")) {
+        ask.setLong(1, LEAD_LOCK);
+        try (ResultSet answer = ask.executeQuery()) {
+          got = answer.next() && answer.getBoolean(1);
+        }
+      } catch (SQLException e) {
+        connection.close();
+        throw e;
+      }
+      if (!got) {
+        connection.close();
+        return false;
+      }
+      lead = connection;
+      epoch =
+          sql.sql("update meta set leader_epoch = leader_epoch + 1 returning leader_epoch")
+              .query(Long.class)
+              .single();
+      return true;
+    } catch (SQLException e) {
+      drop();
+      return false;
+    }
+  }
+
+  /** Gives the right to decide back. */
+  @Override
+  public synchronized void close() {
+    if (lead != null) {
+      try (PreparedStatement free = lead.prepareStatement("select pg_advisory_unlock(?)")) {
+        free.setLong(1, LEAD_LOCK);
+        free.execute();
+      } catch (SQLException e) {
+        // The connection is gone, and the lock with it.
+      }
+    }
+    drop();
+  }
+
+  private void drop() {
+    epoch = -1;
+    if (lead != null) {
+      try {
+        lead.close();
+      } catch (SQLException e) {
+        // It was lost already, which is why it is dropped.
+      }
+      lead = null;
+    }
+  }
+
+  @Override
+  public void setUp(List<Tier> tiers, List<AccountSetup> accounts, Instant now) {
+    writing.executeWithoutResult(
+        tx -> {
+          for (Tier tier : tiers) {
+            one(
+                sql.sql(
+                        """
+                        insert into gpu_tiers
+                               (name, sort_order, tflops, max_gpus, auto_assign, partition, gres)
+                        values (?, ?, ?, ?, ?, ?, ?)
+                        on conflict (name) do update
+                        set sort_order = excluded.sort_order, tflops = excluded.tflops,
+                            max_gpus = excluded.max_gpus, auto_assign = excluded.auto_assign,
+                            partition = excluded.partition, gres = excluded.gres
+                        """)
+                    .params(
+                        tier.name(),
+                        tier.sortOrder(),
+                        tier.tflops(),
+                        tier.maxGpus(),
+                        tier.autoAssign(),
+                        tier.partition(),
+                        tier.gres())
+                    .update(),
+                "tier " + tier.name());
+          }
+          for (AccountSetup account : accounts) {
+            if (account.parent() != null
+                && sql.sql("select count(*) from accounts where id = ?")
+                        .param(account.parent())
+                        .query(Long.class)
+                        .single()
+                    == 0) {
+              throw new IllegalArgumentException(
+                  "account " + account.id() + ": its parent " + account.parent() + " is not known");
+            }
+            one(
+                sql.sql(
+                        """
+                        insert into accounts (id, parent, weight, created_at) values (?, ?, ?, ?)
+                        on conflict (id) do update set parent = excluded.parent
+                        """)
+                    .params(account.id(), account.parent(), account.weight(), time(now))
+                    .update(),
+                "account " + account.id());
+          }
+        });
+  }
+
+  private record Known(UUID id, Tier tier) {}
+
+  private Map<UUID, Tier> tiers() {
+    Map<UUID, Tier> tiers = new LinkedHashMap<>();
+    sql.sql(
+            """
+            select id, name, sort_order, tflops, max_gpus, auto_assign, partition, gres
+            from gpu_tiers order by sort_order, name
+            """)
+        .query(
+            (rs, n) ->
+                new Known(
+                    rs.getObject("id", UUID.class),
+                    new Tier(
+                        rs.getString("name"),
+                        rs.getInt("sort_order"),
+                        rs.getDouble("tflops"),
+                        rs.getInt("max_gpus"),
+                        rs.getBoolean("auto_assign"),
+                        rs.getString("partition"),
+                        rs.getString("gres"))))
+        .list()
+        .forEach(k -> tiers.put(k.id(), k.tier()));
+    return tiers;
+  }
+
+  private List<Stock> stock(Map<UUID, Tier> tiers) {
+    return sql.sql(
+            """
+            select node_name, tier_id, capacity, state, reason from placements
+            order by node_name, tier_id
+            """)
+        .query(
+            (rs, n) ->
+                new Stock(
+                    rs.getString("node_name"),
+                    tiers.get(rs.getObject("tier_id", UUID.class)),
+                    rs.getInt("capacity"),
+                    NodeState.valueOf(rs.getString("state").toUpperCase(Locale.ROOT)),
+                    rs.getString("reason")))
+        .list();
+  }
+
+  @Override
+  public void see(List<Stock> seen, Instant at) {
+    writing.executeWithoutResult(
+        tx -> {
+          Map<String, UUID> ids = new HashMap<>();
+          Map<UUID, Tier> tiers = tiers();
+          tiers.forEach((id, tier) -> ids.put(tier.name(), id));
+          Map<String, Stock> before = new TreeMap<>();
+          for (Stock s : stock(tiers)) {
+            before.put(s.node() + "\n" + s.tier().name(), s);
+          }
+          List<Object[]> gpus = new ArrayList<>();
+          List<Object[]> retired = new ArrayList<>();
+          List<Object[]> states = new ArrayList<>();
+          for (Stock s : seen) {
+            Stock old = before.remove(s.node() + "\n" + s.tier().name());
+            UUID tier = ids.get(s.tier().name());
+            int was = old == null ? 0 : old.capacity();
+            for (int i = was; i < s.capacity(); i++) {
+              gpus.add(new Object[] {s.node(), tier, i, s.state().word(), s.reason(), time(at)});
+            }
+            if (s.capacity() < was) {
+              retired.add(new Object[] {time(at), s.node(), tier, s.capacity()});
+            }
+            if (old != null
+                && (old.state() != s.state()
+                    || !java.util.Objects.equals(old.reason(), s.reason()))) {
+              states.add(new Object[] {s.state().word(), s.reason(), s.node(), tier});
+            }
+          }
+          for (Stock gone : before.values()) {
+            if (gone.state() != NodeState.DOWN || !Stock.GONE.equals(gone.reason())) {
+              states.add(
+                  new Object[] {
+                    NodeState.DOWN.word(), Stock.GONE, gone.node(), ids.get(gone.tier().name())
+                  });
+            }
+          }
+          batch.batchUpdate(
+              """
+              insert into gpu_resources (node_name, tier_id, gpu_index, state, reason, last_seen)
+              values (?, ?, ?, ?, ?, ?)
+              on conflict (node_name, tier_id, gpu_index) do update
+              set retired_at = null, state = excluded.state, reason = excluded.reason,
+                  last_seen = excluded.last_seen
+              """,
+              gpus);
+          batch.batchUpdate(
+              """
+              update gpu_resources set retired_at = ?
+              where node_name = ? and tier_id = ? and gpu_index >= ? and retired_at is null
+              """,
+              retired);
+          batch.batchUpdate(
+              """
+              update gpu_resources set state = ?, reason = ?
+              where node_name = ? and tier_id = ? and retired_at is null
+              """,
+              states);
+          sql.sql(
+                  """
+                  update gpu_resources set last_seen = :at
+                  where retired_at is null and reason is distinct from :gone
+                    and last_seen < cast(:at as timestamptz) - interval '1 minute'
+                  """)
+              .param("at", time(at))
+              .param("gone", Stock.GONE)
+              .update();
+        });
+  }
+
+  @Override
+  public World load(Instant window) {
+    return reading.execute(
+        tx -> {
+          Map<UUID, Tier> tiers = tiers();
+          Map<String, Double> used = new HashMap<>();
+          if (window != null) {
+            sql.sql(
+                    """
+                    select account_id,
+                           sum(gpus * extract(epoch from to_at - greatest(from_at, :window))) as gpu_s
+                    from ledger
+                    where kind = 'run' and charge_id is not null and to_at > :window
+                    group by account_id
+                    """)
+                .param("window", time(window))
+                .query(
+                    rs -> {
+                      used.put(rs.getString("account_id"), rs.getDouble("gpu_s"));
+                    });
+          }
+          List<Account> accounts =
+              sql.sql("select id, parent, weight, cumulative_usage from accounts order by id")
+                  .query(
+                      (rs, n) ->
+                          new Account(
+                              rs.getString("id"),
+                              rs.getString("parent"),
+                              rs.getDouble("weight"),
+                              rs.getDouble("cumulative_usage"),
+                              used.getOrDefault(rs.getString("id"), 0.0)))
+                  .list();
+          List<StoredJob> jobs =
+              sql.sql(
+                      JOB_COLUMNS
+                          + """
+                          where j.state in ('GLOBAL_QUEUE_WAIT', 'DISPATCHING', 'RUNNING')
+                          order by j.id
+                          """)
+                  .query(job(tiers))
+                  .list();
+          return new World(
+              List.copyOf(tiers.values()),
+              stock(tiers),
+              accounts,
+              jobs,
+              attempts("where a.ended_at is null", Map.of(), tiers));
+        });
+  }
+
+  private static final String JOB_COLUMNS =
+      """
+      select j.id, j.name, j.account_id, j.user_name, j.nodes, j.num_gpus, j.tier,
+             j.minimum_tier_sort_order, j.priority, j.min_runtime_s, j.resumable, j.time_limit_s,
+             j.state, j.state_reason, j.attempt, j.node_failures, j.submitted_at,
+             j.queue_entered_at, j.started_at, j.ended_at, j.exit_code, j.reserved_gpus,
+             j.reserved_node_name, j.reserved_tier_id, j.reservation_last_accrued_at,
+             j.reservation_gpu_seconds, j.version, s.since as reserved_since
+      from jobs j
+      left join reservation_spans s
+             on s.job_id = j.id and s.ended_at is null and j.reserved_gpus > 0
+      """;
+
+  private static RowMapper<StoredJob> job(Map<UUID, Tier> tiers) {
+    return (rs, n) -> {
+      String id = rs.getString("id");
+      double carried = rs.getDouble("reservation_gpu_seconds");
+      Reservation held = null;
+      if (rs.getInt("reserved_gpus") > 0) {
+        held =
+            new Reservation(
+                id,
+                rs.getString("account_id"),
+                rs.getString("reserved_node_name"),
+                tiers.get(rs.getObject("reserved_tier_id", UUID.class)),
+                rs.getInt("reserved_gpus"),
+                instant(rs, "reserved_since"),
+                carried,
+                instant(rs, "reservation_last_accrued_at"));
+      }
+      return new StoredJob(
+          rs.getLong("id"),
+          new Job(
+              id,
+              rs.getString("account_id"),
+              rs.getString("user_name"),
+              rs.getInt("nodes"),
+              rs.getInt("num_gpus"),
+              rs.getString("tier"),
+              rs.getInt("minimum_tier_sort_order"),
+              rs.getInt("priority"),
+              instant(rs, "queue_entered_at"),
+              rs.getLong("min_runtime_s"),
+              rs.getBoolean("resumable"),
+              rs.getInt("attempt")),
+          rs.getString("name"),
+          JobState.valueOf(rs.getString("state")),
+          rs.getString("state_reason"),
+          instant(rs, "submitted_at"),
+          instant(rs, "started_at"),
+          instant(rs, "ended_at"),
+          rs.getObject("exit_code", Integer.class),
+          rs.getObject("time_limit_s", Long.class),
+          held,
+          carried,
+          rs.getInt("node_failures"),
+          rs.getLong("version"));
+    };
+  }
+
+  private record Place(long job, int attempt) {}
+
+  /**
+   * @param where a condition on {@code attempts a}, with named parameters
+   */
+  private List<Attempt> attempts(String where, Map<String, ?> params, Map<UUID, Tier> tiers) {
+    Map<Place, List<Share>> on = new HashMap<>();
+    sql.sql(
+            """
+            select g.job_id, g.attempt, g.node_name, g.tier_id, g.gpus
+            from attempt_gpus g join attempts a on a.job_id = g.job_id and a.attempt = g.attempt
+            """
+                + where
+                + " order by g.job_id, g.attempt, g.position")
+        .params(params)
+        .query(
+            rs -> {
+              on.computeIfAbsent(
+                      new Place(rs.getLong("job_id"), rs.getInt("attempt")), p -> new ArrayList<>())
+                  .add(
+                      new Share(
+                          rs.getString("node_name"),
+                          tiers.get(rs.getObject("tier_id", UUID.class)),
+                          rs.getInt("gpus")));
+            });
+    return sql.sql(
+            """
+            select a.job_id, a.attempt, j.account_id, a.state, a.decided_at, a.cluster_job,
+                   a.started_at, a.ended_at, a.last_seen_at, a.restarts, a.allocated, a.cancel_by,
+                   a.preempt_for
+            from attempts a join jobs j on j.id = a.job_id
+            """
+                + where
+                + " order by a.job_id, a.attempt")
+        .params(params)
+        .query(
+            (rs, n) -> {
+              long job = rs.getLong("job_id");
+              int attempt = rs.getInt("attempt");
+              return new Attempt(
+                  job,
+                  attempt,
+                  rs.getString("account_id"),
+                  on.getOrDefault(new Place(job, attempt), List.of()),
+                  JobState.valueOf(rs.getString("state")),
+                  instant(rs, "decided_at"),
+                  rs.getString("cluster_job"),
+                  instant(rs, "started_at"),
+                  instant(rs, "ended_at"),
+                  instant(rs, "last_seen_at"),
+                  rs.getInt("restarts"),
+                  rs.getBoolean("allocated"),
+                  rs.getString("cancel_by"),
+                  rs.getString("preempt_for"));
+            })
+        .list();
+  }
+
+  @Override
+  public String commit(Changes changes) {
+    try {
+      return writing.execute(
+          tx -> {
+            if (changes.needsLead()) {
+              // Shared, so that whoever takes the lead meanwhile waits for this to be written.
+              long current =
+                  sql.sql("select leader_epoch from meta for share").query(Long.class).single();
+              if (current != epoch) {
+                throw new Overtaken("another process decides now");
+              }
+            }
+            writeJobs(changes);
+            writeAttempts(changes);
+            writeMoney(changes);
+            writeOrders(changes);
+            return changes.decision() == null ? null : writeDecision(changes.decision());
+          });
+    } catch (ConcurrencyFailureException e) {
+      throw new Overtaken("two transactions were in each other's way: " + e.getMessage());
+    }
+  }
+
+  private void writeJobs(Changes changes) {
+    List<StoredJob> jobs = changes.jobs();
+    if (jobs.isEmpty()) {
+      return;
+    }
+    List<Object[]> rows = new ArrayList<>(jobs.size());
+    List<Object[]> spans = new ArrayList<>();
+    for (StoredJob job : jobs) {
+      Reservation held = job.reservation();
+      rows.add(
+          new Object[] {
+            job.state().name(),
+            job.stateReason(),
+            job.asks().attempt(),
+            job.asks().minimumTierSortOrder(),
+            job.nodeFailures(),
+            time(job.startedAt()),
+            time(job.endedAt()),
+            job.exitCode(),
+            held == null ? 0 : held.gpus(),
+            held == null ? null : held.node(),
+            held == null ? null : held.tier().name(),
+            held == null ? null : time(held.accruedAt()),
+            job.carriedTflopSeconds(),
+            job.id(),
+            job.version()
+          });
+      if (held != null) {
+        spans.add(new Object[] {job.id(), held.node(), time(held.since()), held.tier().name()});
+      }
+    }
+    each(
+        batch.batchUpdate(
+            """
+            update jobs
+            set state = ?, state_reason = ?, attempt = ?, minimum_tier_sort_order = ?,
+                node_failures = ?, started_at = cast(? as timestamptz),
+                ended_at = cast(? as timestamptz), exit_code = cast(? as integer),
+                reserved_gpus = ?, reserved_node_name = ?,
+                reserved_tier_id = (select id from gpu_tiers where name = ?),
+                reservation_last_accrued_at = cast(? as timestamptz), reservation_gpu_seconds = ?,
+                version = version + 1
+            where id = ? and version = ?
+            """,
+            rows),
+        i -> "job " + jobs.get(i).id());
+    // Spans follow the columns: what no longer stands there has ended, what is new has begun.
+    sql.sql(
+            """
+            update reservation_spans s set ended_at = ?
+            from jobs j
+            where j.id = s.job_id and s.ended_at is null and j.id = any (?)
+              and (j.reserved_gpus = 0 or j.reserved_node_name <> s.node_name
+                   or j.reserved_tier_id <> s.tier_id)
+            """)
+        .params(
+            time(changes.at()),
+            new SqlArrayValue("bigint", jobs.stream().map(StoredJob::id).toArray()))
+        .update();
+    batch.batchUpdate(
+        """
+        insert into reservation_spans (job_id, node_name, since, tier_id)
+        select ?, ?, cast(? as timestamptz), id from gpu_tiers where name = ?
+        on conflict (job_id) where ended_at is null do nothing
+        """,
+        spans);
+  }
+
+  private void writeAttempts(Changes changes) {
+    List<Object[]> begun = new ArrayList<>();
+    List<Object[]> gpus = new ArrayList<>();
+    for (Attempt a : changes.begun()) {
+      begun.add(
+          new Object[] {
+            a.job(), a.attempt(), a.state().name(), time(a.decidedAt()), a.allocated()
+          });
+      int position = 0;
+      for (Share share : a.on()) {
+        gpus.add(
+            new Object[] {
+              a.job(), a.attempt(), position++, share.node(), share.gpus(), share.tier().name()
+            });
+      }
+    }
+    if (!begun.isEmpty()) {
+      batch.batchUpdate(
+          """
+          insert into attempts (job_id, attempt, state, decided_at, allocated)
+          values (?, ?, ?, ?, ?)
+          """,
+          begun);
+      each(
+          batch.batchUpdate(
+              """
+              insert into attempt_gpus (job_id, attempt, position, node_name, gpus, tier_id)
+              select ?, ?, ?, ?, ?, id from gpu_tiers where name = ?
+              """,
+              gpus),
+          i -> "the tier " + gpus.get(i)[5]);
+    }
+    List<Attempt> changed = changes.attempts();
+    List<Object[]> rows = new ArrayList<>(changed.size());
+    for (Attempt a : changed) {
+      rows.add(
+          new Object[] {
+            a.state().name(),
+            a.clusterJob(),
+            time(a.startedAt()),
+            time(a.endedAt()),
+            time(a.lastSeenAt()),
+            a.restarts(),
+            a.cancelBy(),
+            a.preemptFor(),
+            a.job(),
+            a.attempt()
+          });
+    }
+    each(
+        batch.batchUpdate(
+            """
+            update attempts
+            set state = ?, cluster_job = ?, started_at = cast(? as timestamptz),
+                ended_at = cast(? as timestamptz), last_seen_at = cast(? as timestamptz),
+                restarts = ?, cancel_by = ?, preempt_for = ?
+            where job_id = ? and attempt = ? and ended_at is null
+            """,
+            rows),
+        i -> "attempt " + changed.get(i).attempt() + " of job " + changed.get(i).job());
+  }
+
+  private void writeMoney(Changes changes) {
+    List<Object[]> held = new ArrayList<>();
+    for (Changes.Held row : changes.ledger()) {
+      held.add(
+          new Object[] {
+            row.cost().kind(),
+            Long.parseLong(row.cost().job()),
+            row.attempt(),
+            row.cost().account(),
+            row.cost().node(),
+            row.cost().gpus(),
+            time(row.cost().from()),
+            time(row.cost().to()),
+            BigDecimal.valueOf(row.cost().tflopSeconds()),
+            row.cost().tier().name()
+          });
+    }
+    each(
+        batch.batchUpdate(
+            """
+            insert into ledger (kind, job_id, attempt, account_id, node_name, gpus, from_at, to_at,
+                                tflop_s, tier_id)
+            select ?, ?, ?, ?, ?, ?, cast(? as timestamptz), cast(? as timestamptz), ?, id
+            from gpu_tiers where name = ?
+            """,
+            held),
+        i -> "the tier " + held.get(i)[9]);
+    List<Object[]> charges = new ArrayList<>();
+    Map<String, Double> byAccount = new LinkedHashMap<>();
+    for (Changes.Charged c : changes.charges()) {
+      charges.add(
+          new Object[] {
+            time(changes.at()),
+            c.charge().account(),
+            Long.parseLong(c.charge().job()),
+            c.attempt(),
+            BigDecimal.valueOf(c.charge().tflopSeconds()),
+            c.rule()
+          });
+      byAccount.merge(c.charge().account(), c.charge().tflopSeconds(), Double::sum);
+    }
+    // One statement writes a charge and marks what it covers: all of the job's rows until now.
+    for (Object[] charge : charges) {
+      sql.sql(
+              """
+              with charge as (
+                  insert into charges (at, account_id, job_id, attempt, tflop_s, rule)
+                  values (?, ?, ?, ?, ?, ?)
+                  returning id, job_id)
+              update ledger l set charge_id = c.id
+              from charge c
+              where l.job_id = c.job_id and l.charge_id is null
+              """)
+          .params(charge)
+          .update();
+    }
+    byAccount.forEach(
+        (account, tflopSeconds) ->
+            one(
+                sql.sql("update accounts set cumulative_usage = cumulative_usage + ? where id = ?")
+                    .params(tflopSeconds, account)
+                    .update(),
+                "account " + account));
+  }
+
+  private void writeOrders(Changes changes) {
+    List<Object[]> written = new ArrayList<>();
+    for (Order o : changes.written()) {
+      written.add(
+          new Object[] {
+            word(o.kind()),
+            o.token().job(),
+            o.token().attempt(),
+            o.node(),
+            o.tier(),
+            o.gpus(),
+            time(o.createdAt()),
+            time(o.nextTryAt())
+          });
+    }
+    batch.batchUpdate(
+        """
+        insert into outbox (kind, job_id, attempt, node_name, tier, gpus, created_at, next_try_at)
+        values (?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        written);
+    List<Order> orders = changes.orders();
+    List<Object[]> rows = new ArrayList<>(orders.size());
+    for (Order o : orders) {
+      rows.add(
+          new Object[] {
+            o.tries(),
+            o.inDoubt(),
+            time(o.nextTryAt()),
+            time(o.triedAt()),
+            o.answer(),
+            time(o.closedAt()),
+            o.id(),
+            o.tries() - 1,
+            o.tries()
+          });
+    }
+    each(
+        batch.batchUpdate(
+            """
+            update outbox
+            set tries = ?, in_doubt = ?, next_try_at = ?, tried_at = cast(? as timestamptz),
+                answer = ?, closed_at = cast(? as timestamptz)
+            where id = ? and closed_at is null and tries between ? and ?
+            """,
+            rows),
+        i -> "order " + orders.get(i).id());
+    List<Object[]> finished = new ArrayList<>();
+    for (Changes.Finish f : changes.finished()) {
+      String kind = f.kind() == null ? null : word(f.kind());
+      finished.add(
+          new Object[] {
+            time(changes.at()), f.because(), f.token().job(), f.token().attempt(), kind, kind
+          });
+    }
+    batch.batchUpdate(
+        """
+        update outbox set closed_at = ?, answer = ?, in_doubt = false
+        where job_id = ? and attempt = ? and closed_at is null
+          and (cast(? as text) is null or kind = ?)
+        """,
+        finished);
+  }
+
+  private String writeDecision(Changes.DecisionRecord record) {
+    Decision decision = record.decision();
+    long id =
+        sql.sql(
+                """
+                insert into decisions
+                       (decided_at, policy, policy_hash, snapshot_hash, decision, snapshot)
+                values (?, ?, ?, ?, ?, ?)
+                returning id
+                """)
+            .params(
+                time(decision.now()),
+                decision.policy(),
+                decision.policyHash(),
+                decision.snapshotHash(),
+                record.decisionJson(),
+                record.snapshotJson())
+            .query(Long.class)
+            .single();
+    sql.sql("insert into decision_jobs (decision_id, job_id) select ?, unnest(?)")
+        .params(id, new SqlArrayValue("bigint", record.jobs().toArray()))
+        .update();
+    return Long.toString(id);
+  }
+
+  private Order order(ResultSet rs) throws SQLException {
+    return new Order(
+        rs.getLong("id"),
+        Order.Kind.valueOf(rs.getString("kind").toUpperCase(Locale.ROOT)),
+        new Token(installation, rs.getLong("job_id"), rs.getInt("attempt")),
+        rs.getString("node_name"),
+        rs.getString("tier"),
+        rs.getInt("gpus"),
+        instant(rs, "created_at"),
+        rs.getInt("tries"),
+        rs.getBoolean("in_doubt"),
+        instant(rs, "next_try_at"),
+        instant(rs, "tried_at"),
+        rs.getString("answer"),
+        instant(rs, "closed_at"));
+  }
+
+  private static String word(Order.Kind kind) {
+    return kind.name().toLowerCase(Locale.ROOT);
+  }
+
+  @Override
+  public List<Order> due(Instant now, int limit) {
+    List<Order> due = new ArrayList<>();
+    for (Order.Kind kind : Order.Kind.values()) {
+      due.addAll(
+          sql.sql(
+                  """
+                  select id, kind, job_id, attempt, node_name, tier, gpus, created_at, tries,
+                         in_doubt, next_try_at, tried_at, answer, closed_at
+                  from outbox
+                  where closed_at is null and next_try_at <= ? and kind = ?
+                  order by id limit ?
+                  """)
+              .params(time(now), word(kind), limit)
+              .query((rs, n) -> order(rs))
+              .list());
+    }
+    return due;
+  }
+
+  @Override
+  public Optional<Order> open(Order.Kind kind, Token token) {
+    return sql.sql(
+            """
+            select id, kind, job_id, attempt, node_name, tier, gpus, created_at, tries, in_doubt,
+                   next_try_at, tried_at, answer, closed_at
+            from outbox
+            where closed_at is null and kind = ? and job_id = ? and attempt = ?
+            order by id limit 1
+            """)
+        .params(word(kind), token.job(), token.attempt())
+        .query((rs, n) -> order(rs))
+        .optional();
+  }
+
+  @Override
+  public SubmitOrder submitOrder(Token token) {
+    return reading.execute(
+        tx -> {
+          List<Attempt> attempt =
+              attempts(
+                  "where a.job_id = :job and a.attempt = :attempt",
+                  Map.of("job", token.job(), "attempt", token.attempt()),
+                  tiers());
+          if (attempt.size() != 1) {
+            throw new IllegalArgumentException("there is no attempt " + token.text());
+          }
+          return sql.sql(
+                  """
+                  select j.name, j.account_id, j.user_name, j.time_limit_s,
+                         s.script, s.arguments, s.environment, s.workdir
+                  from jobs j join job_scripts s on s.job_id = j.id
+                  where j.id = ?
+                  """)
+              .param(token.job())
+              .query(
+                  (rs, n) ->
+                      new SubmitOrder(
+                          token,
+                          rs.getString("name"),
+                          rs.getString("account_id"),
+                          rs.getString("user_name"),
+                          attempt.get(0).on(),
+                          rs.getObject("time_limit_s", Long.class),
+                          rs.getString("script"),
+                          Arrays.asList((String[]) rs.getArray("arguments").getArray()),
+                          JSON.readValue(
+                              rs.getString("environment"),
+                              new TypeReference<Map<String, String>>() {}),
+                          rs.getString("workdir")))
+              .single();
+        });
+  }
+
+  @Override
+  public Added add(NewJob job, int minimumTierSortOrder, String remark, Key key, Instant now) {
+    return writing.execute(
+        tx -> {
+          if (key != null) {
+            // Whoever comes second waits here until the first has its job, then finds the key.
+            int made =
+                sql.sql(
+                        """
+                        insert into idempotency_keys (account_id, key, digest, created_at)
+                        values (?, ?, ?, ?)
+                        on conflict do nothing
+                        """)
+                    .params(key.account(), key.text(), key.digest(), time(now))
+                    .update();
+            if (made == 0) {
+              return added(key).orElseThrow();
+            }
+          }
+          if (sql.sql("select count(*) from accounts where id = ?")
+                  .param(job.account())
+                  .query(Long.class)
+                  .single()
+              == 0) {
+            throw new IllegalArgumentException("there is no account " + job.account());
+          }
+          long id =
+              sql.sql(
+                      """
+                      insert into jobs
+                             (name, account_id, user_name, nodes, num_gpus, tier,
+                              minimum_tier_sort_order, priority, min_runtime_s, resumable,
+                              time_limit_s, state, state_reason, submitted_at, queue_entered_at)
+                      values (:name, :account, :user, :nodes, :gpus, :tier, :minimum, :priority,
+                              :minRuntime, :resumable, :limit, 'GLOBAL_QUEUE_WAIT', :remark, :now, :now)
+                      returning id
+                      """)
+                  .param("name", job.name())
+                  .param("account", job.account())
+                  .param("user", job.user())
+                  .param("nodes", job.nodes())
+                  .param("gpus", job.numGpus())
+                  .param("tier", job.tier())
+                  .param("minimum", minimumTierSortOrder)
+                  .param("priority", job.priority())
+                  .param("minRuntime", job.minRuntimeSeconds())
+                  .param("resumable", job.resumable())
+                  .param("limit", job.timeLimitSeconds())
+                  .param("remark", remark)
+                  .param("now", time(now))
+                  .query(Long.class)
+                  .single();
+          one(
+              sql.sql(
+                      """
+                      insert into job_scripts (job_id, script, arguments, environment, workdir)
+                      values (?, ?, ?, cast(? as jsonb), ?)
+                      """)
+                  .params(
+                      id,
+                      job.script(),
+                      new SqlArrayValue("text", job.arguments().toArray()),
+                      JSON.writeValueAsString(job.environment()),
+                      job.workdir())
+                  .update(),
+              "the script of job " + id);
+          if (key != null) {
+            one(
+                sql.sql("update idempotency_keys set job_id = ? where account_id = ? and key = ?")
+                    .params(id, key.account(), key.text())
+                    .update(),
+                "idempotency key " + key.text());
+          }
+          return new Added(job(id).orElseThrow(), true, true);
+        });
+  }
+
+  @Override
+  public Optional<Added> added(Key key) {
+    return reading(
+        () ->
+            sql.sql("select job_id, digest from idempotency_keys where account_id = ? and key = ?")
+                .params(key.account(), key.text())
+                .query(
+                    (rs, n) ->
+                        new Added(
+                            job(rs.getLong("job_id")).orElseThrow(),
+                            false,
+                            rs.getString("digest").equals(key.digest())))
+                .optional());
+  }
+
+  @Override
+  public Optional<JobRecord> job(long id) {
+    return reading(() -> records("where j.id = :id", Map.of("id", id)).stream().findFirst());
+  }
+
+  @Override
+  public List<JobRecord> jobs(JobState state, String account, int limit, long before) {
+    Map<String, Object> params = new HashMap<>();
+    params.put("before", before);
+    params.put("limit", limit);
+    String where = "where j.id < :before";
+    if (state != null) {
+      where += " and j.state = :state";
+      params.put("state", state.name());
+    }
+    if (account != null) {
+      where += " and j.account_id = :account";
+      params.put("account", account);
+    }
+    String page = where + " order by j.id desc limit :limit";
+    return reading(() -> records(page, params));
+  }
+
+  /** Reads in one transaction: the one that is open, or one of its own. */
+  private <T> T reading(java.util.function.Supplier<T> what) {
+    return org.springframework.transaction.support.TransactionSynchronizationManager
+            .isActualTransactionActive()
+        ? what.get()
+        : reading.execute(tx -> what.get());
+  }
+
+  private List<JobRecord> records(String page, Map<String, ?> params) {
+    Map<UUID, Tier> tiers = tiers();
+    List<StoredJob> jobs = sql.sql(JOB_COLUMNS + page).params(params).query(job(tiers)).list();
+    if (jobs.isEmpty()) {
+      return List.of();
+    }
+    List<Long> ids = jobs.stream().map(StoredJob::id).toList();
+    Map<Long, Attempt> newest = new HashMap<>();
+    attempts(
+            """
+            where a.job_id in (:ids)
+              and a.attempt = (select max(m.attempt) from attempts m where m.job_id = a.job_id)
+            """,
+            Map.of("ids", ids),
+            tiers)
+        .forEach(a -> newest.put(a.job(), a));
+    Map<Long, Double> charged = new HashMap<>();
+    sql.sql(
+            """
+            select job_id, sum(tflop_s) as tflop_s from charges where job_id in (:ids)
+            group by job_id
+            """)
+        .param("ids", ids)
+        .query(
+            rs -> {
+              charged.put(rs.getLong("job_id"), rs.getDouble("tflop_s"));
+            });
+    return jobs.stream()
+        .map(j -> new JobRecord(j, newest.get(j.id()), charged.getOrDefault(j.id(), 0.0)))
+        .toList();
+  }
+
+  private static final RowMapper<Desk.DecisionView> DECISION =
+      (rs, n) ->
+          new Desk.DecisionView(
+              rs.getString("id"),
+              instant(rs, "decided_at"),
+              rs.getString("policy"),
+              rs.getString("policy_hash"),
+              rs.getString("decision"));
+
+  @Override
+  public List<Desk.DecisionView> decisions(Long job, int limit, long before) {
+    return job == null
+        ? sql.sql(
+                """
+                select id, decided_at, policy, policy_hash, decision from decisions
+                where id < ? order by id desc limit ?
+                """)
+            .params(before, limit)
+            .query(DECISION)
+            .list()
+        : sql.sql(
+                """
+                select d.id, d.decided_at, d.policy, d.policy_hash, d.decision
+                from decision_jobs j join decisions d on d.id = j.decision_id
+                where j.job_id = ? and j.decision_id < ?
+                order by j.decision_id desc limit ?
+                """)
+            .params(job, before, limit)
+            .query(DECISION)
+            .list();
+  }
+
+  @Override
+  public Optional<Desk.DecisionView> decision(long id) {
+    return sql.sql(
+            "select id, decided_at, policy, policy_hash, decision from decisions where id = ?")
+        .param(id)
+        .query(DECISION)
+        .optional();
+  }
+
+  @Override
+  public Optional<String> snapshot(long decision) {
+    return sql.sql("select snapshot from decisions where id = ?")
+        .param(decision)
+        .query(String.class)
+        .optional();
+  }
+
+  @Override
+  public List<LedgerRow> ledger(String account, Long job, int limit, long before) {
+    return sql.sql(
+            """
+            select l.id, l.kind, l.job_id, l.attempt, l.account_id, l.node_name, t.name as tier,
+                   l.gpus, l.from_at, l.to_at, l.tflop_s, c.at as charged_at
+            from ledger l
+            join gpu_tiers t on t.id = l.tier_id
+            left join charges c on c.id = l.charge_id
+            where l.id < :before
+              and (cast(:account as text) is null or l.account_id = :account)
+              and (cast(:job as bigint) is null or l.job_id = :job)
+            order by l.id desc limit :limit
+            """)
+        .param("before", before)
+        .param("account", account)
+        .param("job", job)
+        .param("limit", limit)
+        .query(
+            (rs, n) ->
+                new LedgerRow(
+                    rs.getLong("id"),
+                    rs.getString("kind"),
+                    rs.getLong("job_id"),
+                    rs.getInt("attempt"),
+                    rs.getString("account_id"),
+                    rs.getString("node_name"),
+                    rs.getString("tier"),
+                    rs.getInt("gpus"),
+                    instant(rs, "from_at"),
+                    instant(rs, "to_at"),
+                    rs.getDouble("tflop_s"),
+                    instant(rs, "charged_at")))
+        .list();
+  }
+
+  @Override
+  public void forget(Duration olderThan, Instant now) {
+    OffsetDateTime limit = time(now.minus(olderThan));
+    writing.executeWithoutResult(
+        tx -> {
+          sql.sql("delete from decisions where decided_at < ?").param(limit).update();
+          sql.sql("delete from idempotency_keys where created_at < ?").param(limit).update();
+          // An order to submit stays as long as its attempt is open: there is never a second one.
+          sql.sql(
+                  """
+                  delete from outbox o
+                  where o.closed_at < ?
+                    and not exists (select 1 from attempts a
+                                    where a.job_id = o.job_id and a.attempt = o.attempt
+                                      and a.ended_at is null)
+                  """)
+              .param(limit)
+              .update();
+        });
+  }
+
+  private static OffsetDateTime time(Instant instant) {
+    return instant == null ? null : instant.atOffset(ZoneOffset.UTC);
+  }
+
+  private static Instant instant(ResultSet rs, String column) throws SQLException {
+    OffsetDateTime time = rs.getObject(column, OffsetDateTime.class);
+    return time == null ? null : time.toInstant();
+  }
+
+  private static void one(int count, String what) {
+    if (count != 1) {
+      throw new Overtaken(what + " has changed since it was read");
+    }
+  }
+
+  private static void each(int[] counts, java.util.function.IntFunction<String> what) {
+    for (int i = 0; i < counts.length; i++) {
+      if (counts[i] != 1 && counts[i] != Statement.SUCCESS_NO_INFO) {
+        throw new Overtaken(what.apply(i) + " has changed since it was read");
+      }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package evenhand.store;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** A real PostgreSQL for tests, one for the whole run; every test gets a database of its own. */
+public final class Database {
+  private static final AtomicInteger COUNT = new AtomicInteger();
+  private static EmbeddedPostgres server;
+
+  private Database() {}
+
+  /** A new database with all migrations applied. */
+  public static synchronized DataSource fresh() {
+    try {
+      if (server == null) {
+        server = EmbeddedPostgres.builder().start();
+        JdbcClient.create(server.getPostgresDatabase()).sql("create database model").update();
+        Flyway.configure().dataSource(server.getDatabase("postgres", "model")).load().migrate();
+      }
+      String name = "t" + COUNT.incrementAndGet();
+      JdbcClient client = JdbcClient.create(server.getPostgresDatabase());
+      client.sql("create database " + name + " template model").update();
+      DataSource source = server.getDatabase("postgres", name);
+      JdbcClient.create(source)
+          .sql("update meta set installation = substr(md5(:name || random()::text), 1, 8)")
+          .param("name", name)
+          .update();
+      return source;
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

@@ -1,0 +1,378 @@
+package evenhand.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import evenhand.cycle.AccountSetup;
+import evenhand.cycle.Attempt;
+import evenhand.cycle.Changes;
+import evenhand.cycle.JobState;
+import evenhand.cycle.NewJob;
+import evenhand.cycle.Order;
+import evenhand.cycle.Overtaken;
+import evenhand.cycle.Stock;
+import evenhand.cycle.Store;
+import evenhand.cycle.StoredJob;
+import evenhand.cycle.Token;
+import evenhand.cycle.World;
+import evenhand.facts.NodeState;
+import evenhand.facts.Reservation;
+import evenhand.facts.Share;
+import evenhand.facts.Tier;
+import evenhand.outcomes.Charge;
+import evenhand.outcomes.Decided;
+import evenhand.outcomes.Decision;
+import evenhand.outcomes.HoldingCost;
+import evenhand.outcomes.Wait;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What every store promises; run against each of them. */
+abstract class StoreContract {
+  static final Instant T0 = Instant.parse("2026-04-10T09:00:00.123456Z");
+  static final Tier LOW = new Tier("3080ti", 10, 34.1, 8, true, "low", "gpu:3080ti");
+  static final Tier MID = new Tier("4090", 20, 82.6, 8, true, "mid", "gpu:4090");
+
+  Store store;
+
+  abstract Store make();
+
+  @BeforeEach
+  void start() {
+    store = make();
+    store.lead();
+    store.setUp(
+        List.of(MID, LOW),
+        List.of(
+            new AccountSetup("root", null, 1),
+            new AccountSetup("BCG", "root", 2),
+            new AccountSetup("KDG", "root", 1)),
+        T0);
+    store.see(
+        List.of(
+            new Stock("n1", MID, 2, NodeState.UP, null),
+            new Stock("n2", LOW, 4, NodeState.UP, null)),
+        T0);
+  }
+
+  static NewJob job(String name, String account, int gpus) {
+    return new NewJob(
+        name,
+        account,
+        "kim",
+        1,
+        gpus,
+        null,
+        null,
+        0,
+        true,
+        3,
+        600L,
+        "#!/bin/sh\ntrue\n",
+        List.of("a", "b c"),
+        Map.of("K", "v=1 \"x\""),
+        "/home/kim");
+  }
+
+  StoredJob add(String name, String account, int gpus) {
+    return store.add(job(name, account, gpus), 10, null, null, T0).record().job();
+  }
+
+  StoredJob read(long id) {
+    return store.job(id).orElseThrow().job();
+  }
+
+  double usage(String account) {
+    return store.load(null).accounts().stream()
+        .filter(a -> a.id().equals(account))
+        .findFirst()
+        .orElseThrow()
+        .cumulativeUsage();
+  }
+
+  @Test
+  void setUpMakesAndChangesButKeepsUsageAndWeight() {
+    Tier dearer = new Tier("4090", 20, 100, 4, true, "mid", "gpu:4090");
+    store.setUp(List.of(dearer), List.of(new AccountSetup("BCG", "root", 9)), T0);
+    World world = store.load(null);
+    assertThat(world.tiers()).containsExactly(LOW, dearer);
+    assertThat(world.stock()).anyMatch(s -> s.node().equals("n1") && s.tier().equals(dearer));
+    assertThat(world.accounts())
+        .filteredOn(a -> a.id().equals("BCG"))
+        .singleElement()
+        .satisfies(a -> assertThat(a.weight()).isEqualTo(2));
+    assertThatThrownBy(
+            () -> store.setUp(List.of(), List.of(new AccountSetup("X", "nobody", 1)), T0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("nobody");
+  }
+
+  @Test
+  void whatTheClusterNoLongerShowsIsDownAndWhatShrankIsRetired() {
+    store.see(List.of(new Stock("n2", LOW, 3, NodeState.DRAINING, "disk")), T0.plusSeconds(5));
+    assertThat(store.load(null).stock())
+        .containsExactlyInAnyOrder(
+            new Stock("n1", MID, 2, NodeState.DOWN, Stock.GONE),
+            new Stock("n2", LOW, 3, NodeState.DRAINING, "disk"));
+    store.see(
+        List.of(
+            new Stock("n1", MID, 4, NodeState.UP, null),
+            new Stock("n2", LOW, 0, NodeState.UP, null)),
+        T0.plusSeconds(10));
+    assertThat(store.load(null).stock())
+        .containsExactly(new Stock("n1", MID, 4, NodeState.UP, null));
+  }
+
+  @Test
+  void aJobIsReadAsItWasWritten() {
+    StoredJob job = add("train", "BCG", 2);
+    StoredJob again = store.load(null).jobs().get(0);
+    assertThat(again).isEqualTo(job).isEqualTo(read(job.id()));
+    assertThat(job.asks().id()).isEqualTo(Long.toString(job.id()));
+    assertThat(job.asks().minimumTierSortOrder()).isEqualTo(10);
+    assertThat(job.asks().queuedAt()).isEqualTo(T0);
+    assertThat(job.state()).isEqualTo(JobState.GLOBAL_QUEUE_WAIT);
+    assertThatThrownBy(() -> add("x", "nobody", 1)).isInstanceOf(IllegalArgumentException.class);
+    assertThat(store.jobs(null, null, 10, Long.MAX_VALUE)).hasSize(1);
+  }
+
+  @Test
+  void aReservationIsHeldInTheJobsColumnsAndKeepsItsBeginning() {
+    StoredJob job = add("a", "BCG", 2);
+    Reservation held = new Reservation(job.asks().id(), "BCG", "n1", MID, 1, T0, 0, T0);
+    Changes reserve = Changes.ofCycle(T0);
+    reserve.put(job.holding(held, 0));
+    store.commit(reserve);
+    assertThat(read(job.id()).reservation()).isEqualTo(held);
+
+    Instant later = T0.plusSeconds(300);
+    Reservation grown = new Reservation(job.asks().id(), "BCG", "n1", MID, 1, T0, 24780, later);
+    Changes accrue = Changes.ofCycle(later);
+    accrue.hold(1, new HoldingCost(held, later));
+    accrue.put(read(job.id()).holding(grown, 24780));
+    store.commit(accrue);
+    assertThat(store.load(null).reservations()).containsExactly(grown);
+    assertThat(usage("BCG")).isZero();
+
+    Changes release = Changes.ofCycle(later);
+    release.charge(1, new Charge("BCG", job.asks().id(), 24780), "C4");
+    release.put(read(job.id()).holding(null, 0));
+    store.commit(release);
+    assertThat(usage("BCG")).isEqualTo(24780);
+    assertThat(read(job.id()).reservation()).isNull();
+    assertThat(store.job(job.id()).orElseThrow().chargedTflopSeconds()).isEqualTo(24780);
+    assertThat(store.ledger("BCG", job.id(), 10, Long.MAX_VALUE))
+        .singleElement()
+        .satisfies(
+            row -> {
+              assertThat(row.chargedAt()).isEqualTo(later);
+              assertThat(row.tflopSeconds()).isEqualTo(24780);
+              assertThat(row.kind()).isEqualTo("reserved");
+            });
+  }
+
+  @Test
+  void whatWasWorkedOutFromAnOlderJobIsRefusedWhole() {
+    StoredJob a = add("a", "BCG", 1);
+    StoredJob b = add("b", "BCG", 1);
+    Changes first = Changes.ofDesk(T0);
+    first.put(a.over(JobState.CANCELLED, "by kim", T0, null));
+    store.commit(first);
+    Changes second = Changes.ofCycle(T0);
+    second.put(b.to(JobState.DISPATCHING, null));
+    second.put(a.to(JobState.DISPATCHING, null));
+    second.charge(1, new Charge("BCG", b.asks().id(), 5), "C3");
+    assertThatThrownBy(() -> store.commit(second)).isInstanceOf(Overtaken.class);
+    assertThat(read(b.id()).state()).isEqualTo(JobState.GLOBAL_QUEUE_WAIT);
+    assertThat(usage("BCG")).isZero();
+  }
+
+  Token dispatch(StoredJob job) {
+    Token token = new Token(store.installation(), job.id(), job.asks().attempt());
+    Changes start = Changes.ofCycle(T0);
+    start.put(job.to(JobState.DISPATCHING, null));
+    start.begin(
+        Attempt.decided(
+            job.id(), token.attempt(), job.asks().account(), List.of(new Share("n1", MID, 2)), T0));
+    start.write(Order.submit(token, T0));
+    start.write(Order.yield(token, "n1", "4090", 2, T0));
+    store.commit(start);
+    return token;
+  }
+
+  @Test
+  void anAttemptHasItsOrdersAndItsScript() {
+    Token token = dispatch(add("a", "BCG", 2));
+    assertThat(store.due(T0, 10))
+        .extracting(Order::kind)
+        .containsExactly(Order.Kind.YIELD, Order.Kind.SUBMIT);
+    assertThat(store.due(T0.minusSeconds(1), 10)).isEmpty();
+    assertThat(store.due(T0, 0)).isEmpty();
+    var order = store.submitOrder(token);
+    assertThat(order.script()).isEqualTo("#!/bin/sh\ntrue\n");
+    assertThat(order.arguments()).containsExactly("a", "b c");
+    assertThat(order.environment()).containsExactly(Map.entry("K", "v=1 \"x\""));
+    assertThat(order.on()).containsExactly(new Share("n1", MID, 2));
+    assertThat(order.timeLimitSeconds()).isEqualTo(600);
+    Attempt attempt = store.load(null).attempts().get(0);
+    assertThat(attempt.on()).containsExactly(new Share("n1", MID, 2));
+    assertThat(attempt.state()).isEqualTo(JobState.DISPATCHING);
+
+    StoredJob now = read(token.job());
+    Changes run = Changes.ofCycle(T0);
+    run.put(now.running(T0), attempt.known("77").running(T0, T0, 1).toCancel("kim"));
+    run.finish(token, Order.Kind.SUBMIT, "seen");
+    store.commit(run);
+    assertThat(store.load(null).attempts())
+        .containsExactly(attempt.known("77").running(T0, T0, 1).toCancel("kim"));
+    assertThat(store.due(T0, 10)).extracting(Order::kind).containsExactly(Order.Kind.YIELD);
+
+    Changes end = Changes.ofCycle(T0);
+    end.put(
+        read(token.job()).over(JobState.COMPLETED, null, T0, 0),
+        store.load(null).attempts().get(0).over(JobState.COMPLETED, T0, T0));
+    end.finish(token, null, "over");
+    store.commit(end);
+    assertThat(store.load(null).attempts()).isEmpty();
+    assertThat(store.load(null).jobs()).isEmpty();
+    assertThat(store.due(T0, 10)).isEmpty();
+    assertThat(store.job(token.job()).orElseThrow().attempt().state())
+        .isEqualTo(JobState.COMPLETED);
+  }
+
+  @Test
+  void anOrderThatWasBegunCannotBeClosedByWhoDidNotSeeItBegun() {
+    Token token = dispatch(add("a", "BCG", 2));
+    Order read = store.open(Order.Kind.SUBMIT, token).orElseThrow();
+    Changes begin = Changes.ofCycle(T0);
+    begin.put(read.begun(T0, T0.plusSeconds(30)));
+    store.commit(begin);
+    Changes cancel = Changes.ofDesk(T0);
+    cancel.put(read.closed(T0, "cancelled"));
+    assertThatThrownBy(() -> store.commit(cancel)).isInstanceOf(Overtaken.class);
+    Order begun = store.open(Order.Kind.SUBMIT, token).orElseThrow();
+    assertThat(begun.inDoubt()).isTrue();
+    assertThat(begun.tries()).isEqualTo(1);
+    assertThat(begun.nextTryAt()).isEqualTo(T0.plusSeconds(30));
+    Changes done = Changes.ofCycle(T0);
+    done.put(begun.closed(T0, "submitted"));
+    store.commit(done);
+    assertThat(store.open(Order.Kind.SUBMIT, token)).isEmpty();
+    assertThatThrownBy(() -> store.commit(begin)).isInstanceOf(Overtaken.class);
+  }
+
+  @Test
+  void oneKeyOneJob() throws Exception {
+    Store.Key key = new Store.Key("BCG", "k1", "digest");
+    ExecutorService pool = Executors.newFixedThreadPool(8);
+    try {
+      List<Future<Store.Added>> calls = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        calls.add(pool.submit(() -> store.add(job("a", "BCG", 1), 0, null, key, T0)));
+      }
+      Set<Long> ids = new HashSet<>();
+      int made = 0;
+      for (Future<Store.Added> call : calls) {
+        Store.Added added = call.get();
+        ids.add(added.record().job().id());
+        made += added.isNew() ? 1 : 0;
+        assertThat(added.sameBody()).isTrue();
+      }
+      assertThat(ids).hasSize(1);
+      assertThat(made).isEqualTo(1);
+    } finally {
+      pool.shutdownNow();
+    }
+    assertThat(
+            store
+                .add(job("a", "BCG", 1), 0, null, new Store.Key("BCG", "k1", "other"), T0)
+                .sameBody())
+        .isFalse();
+    assertThat(store.add(job("a", "KDG", 1), 0, null, new Store.Key("KDG", "k1", "d"), T0).isNew())
+        .isTrue();
+  }
+
+  @Test
+  void chargedRunsCountIntoTheWindow() {
+    StoredJob job = add("a", "BCG", 2);
+    Changes changes = Changes.ofCycle(T0.plusSeconds(100));
+    changes.hold(
+        1,
+        new HoldingCost(
+            "run", job.asks().id(), "BCG", "n1", MID, 2, T0, T0.plusSeconds(100), 16520));
+    changes.charge(1, new Charge("BCG", job.asks().id(), 16520), "C3");
+    store.commit(changes);
+    assertThat(windowUsage(T0.plusSeconds(40))).isEqualTo(120);
+    assertThat(windowUsage(T0.minusSeconds(40))).isEqualTo(200);
+    assertThat(windowUsage(T0.plusSeconds(100))).isZero();
+    assertThat(windowUsage(null)).isZero();
+  }
+
+  private double windowUsage(Instant window) {
+    return store.load(window).accounts().stream()
+        .filter(a -> a.id().equals("BCG"))
+        .findFirst()
+        .orElseThrow()
+        .windowUsage();
+  }
+
+  @Test
+  void decisionsArePagedAndFoundByJobAndForgotten() {
+    StoredJob a = add("a", "BCG", 1);
+    StoredJob b = add("b", "BCG", 1);
+    for (int i = 0; i < 3; i++) {
+      Changes changes = Changes.ofCycle(T0.plusSeconds(i));
+      changes.decided(
+          new Changes.DecisionRecord(
+              new Decision(
+                  "p",
+                  "h",
+                  "s",
+                  T0.plusSeconds(i),
+                  List.of(new Decided(new Wait(a.asks().id(), "NO_IDLE", null, "m"), "D4")),
+                  List.of(),
+                  List.of()),
+              "{ \"i\": " + i + "}",
+              "{}",
+              i == 1 ? List.of(a.id(), b.id()) : List.of(a.id())));
+      assertThat(store.commit(changes)).isNotNull();
+    }
+    var newest = store.decisions(null, 2, Long.MAX_VALUE);
+    assertThat(newest).extracting(d -> d.json()).containsExactly("{ \"i\": 2}", "{ \"i\": 1}");
+    assertThat(store.decisions(null, 2, Long.parseLong(newest.get(1).id()))).hasSize(1);
+    assertThat(store.decisions(b.id(), 5, Long.MAX_VALUE)).containsExactly(newest.get(1));
+    assertThat(store.decision(Long.parseLong(newest.get(0).id()))).contains(newest.get(0));
+    assertThat(store.snapshot(Long.parseLong(newest.get(0).id()))).contains("{}");
+    store.forget(Duration.ofSeconds(10), T0.plusSeconds(11));
+    assertThat(store.decisions(null, 5, Long.MAX_VALUE)).hasSize(2);
+  }
+
+  @Test
+  void jobsAreFoundByStateAndAccount() {
+    StoredJob a = add("a", "BCG", 1);
+    StoredJob b = add("b", "KDG", 1);
+    StoredJob c = add("c", "BCG", 1);
+    Changes cancel = Changes.ofDesk(T0);
+    cancel.put(a.over(JobState.CANCELLED, "by kim", T0, null));
+    store.commit(cancel);
+    assertThat(store.jobs(null, null, 2, Long.MAX_VALUE))
+        .extracting(r -> r.job().id())
+        .containsExactly(c.id(), b.id());
+    assertThat(store.jobs(null, null, 2, b.id()))
+        .extracting(r -> r.job().id())
+        .containsExactly(a.id());
+    assertThat(store.jobs(JobState.GLOBAL_QUEUE_WAIT, "BCG", 5, Long.MAX_VALUE))
+        .extracting(r -> r.job().id())
+        .containsExactly(c.id());
+  }
+}

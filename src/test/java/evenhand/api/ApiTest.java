@@ -444,7 +444,10 @@ class ApiTest {
     }
     SERVER
         .desk()
-        .fail(() -> new IllegalStateException(new java.sql.SQLException("terminating", "57P01")));
+        .fail(
+            () ->
+                new IllegalStateException(
+                    new org.springframework.transaction.TransactionSystemException("secret")));
     problem(SERVER.post("/v1/jobs", GOOD), 503, "DATABASE_AWAY");
   }
 

@@ -134,6 +134,7 @@ final class SubmissionForm {
         s.get(NAME),
         s.get(ACCOUNT),
         s.get(USER),
+        null,
         s.get(NODES),
         s.get(NUM_GPUS),
         s.get(TIER),

@@ -154,6 +154,7 @@ public final class FakeDesk implements Desk {
             job.name(),
             job.account(),
             job.user(),
+            null,
             job.nodes(),
             job.numGpus(),
             job.tier(),

@@ -22,6 +22,14 @@ public interface Desk {
    */
   JobView submit(NewJob job, String idempotencyKey);
 
+  /**
+   * The same, telling also whether the job is new. A desk that keeps keys says so itself; this
+   * default takes every job for a new one.
+   */
+  default Receipt receive(NewJob job, String idempotencyKey) {
+    return new Receipt(submit(job, idempotencyKey), true);
+  }
+
   JobView job(String id);
 
   /** Newest first. {@code state} and {@code account} may be null for all. */
@@ -49,6 +57,13 @@ public interface Desk {
   Page<DecisionView> decisions(String job, int limit, String cursor);
 
   DecisionView decision(String id);
+
+  /**
+   * The answer to a submission.
+   *
+   * @param created false when the key was used before and this is the first answer again
+   */
+  record Receipt(JobView job, boolean created) {}
 
   /** A part of a list; {@code next} is the cursor of the part after it, null at the end. */
   record Page<T>(List<T> items, String next) {

@@ -232,24 +232,4 @@ class PlainPolicy implements Policy {
   static List<String> running(Snapshot snapshot) {
     return snapshot.running().stream().map(Running::job).toList();
   }
-
-  @Override
-  public String title() {
-    return "a policy in plain Java, for tests of the shell";
-  }
-
-  @Override
-  public String where() {
-    return "the tests";
-  }
-
-  @Override
-  public java.util.List<evenhand.policy.ClauseView> clauses() {
-    return java.util.List.of();
-  }
-
-  @Override
-  public java.util.Optional<evenhand.policy.Rule> rule(String name) {
-    return java.util.Optional.empty();
-  }
 }

@@ -65,6 +65,11 @@ public final class Commands {
     add("serve", new CommandLine(new ServeCommand(console, parts.service())))
         .setUnmatchedOptionsArePositionalParams(true);
     add("decide", new DecideCommand(console, parts.policies()));
+    add("check", new CheckCommand(console));
+    CommandLine policy = new CommandLine(new PolicyCommands.PolicyGroup(console));
+    policy.addSubcommand("list", new PolicyCommands.ListCommand(console));
+    policy.addSubcommand("show", new PolicyCommands.ShowCommand(console));
+    add("policy", policy);
     add("submit", new CommandLine(new SubmitCommand(console))).setStopAtPositional(true);
     add("jobs", new JobsCommand(console));
     add("job", new JobCommand(console));

@@ -7,6 +7,7 @@ import evenhand.input.Spelling;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.enums.ParameterIn;
+import io.swagger.v3.oas.annotations.tags.Tag;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.net.URI;
@@ -23,6 +24,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** Jobs: submit, look at, cancel, ask why. */
 @RestController
+@Tag(name = "jobs")
 @RequestMapping(path = "/v1/jobs", produces = MediaType.APPLICATION_JSON_VALUE)
 class JobsRoute {
   private static final String KEY = "Idempotency-Key";

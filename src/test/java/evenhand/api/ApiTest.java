@@ -474,6 +474,20 @@ class ApiTest {
     JsonNode submission = api.get("components").get("schemas").get("Submission");
     assertEquals(15, submission.get("properties").size());
     assertEquals("integer", submission.get("properties").get("num_gpus").get("type").asString());
+    assertEquals(
+        "object",
+        api.get("components")
+            .get("schemas")
+            .get("RecordedDecision")
+            .get("properties")
+            .get("decision")
+            .get("type")
+            .asString());
+    for (JsonNode path : api.get("paths")) {
+      for (JsonNode operation : path) {
+        operation.path("parameters").forEach(p -> assertTrue(p.has("schema"), p.toString()));
+      }
+    }
     JsonNode job = api.get("components").get("schemas").get("Job");
     assertTrue(job.get("properties").has("min_runtime_s"), job.toString());
     assertTrue(job.get("properties").has("charged_tflop_s"), job.toString());

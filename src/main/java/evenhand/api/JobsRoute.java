@@ -106,10 +106,6 @@ class JobsRoute {
     Query.ofNothing(request);
     String by = SubmissionForm.nobody();
     if (!Body.isAbsent(request)) {
-      String type = request.getContentType();
-      if (type == null || !MediaType.APPLICATION_JSON.includes(MediaType.parseMediaType(type))) {
-        throw new Refusal(Problems.ofStatus(415, request));
-      }
       by = SubmissionForm.canceller(body.json(request));
     }
     return Views.Job.of(desk.cancel(id, by));

@@ -276,6 +276,64 @@ class ApiTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"application/json; charset=bogus", "bogus//x", "application/json;"})
+  void aContentTypeThatIsNoneDoesNoHarm(String type) throws Exception {
+    SERVER.post("/v1/jobs", GOOD);
+    for (String path : new String[] {"/v1/jobs", "/v1/jobs/1/cancel"}) {
+      HttpResponse<String> answer =
+          SERVER.send(
+              "POST", path, HttpRequest.BodyPublishers.ofString("{}"), "Content-Type", type);
+      assertTrue(answer.statusCode() == 415 || type.endsWith(";"), answer.body());
+      assertTrue(answer.statusCode() < 500, answer.body());
+    }
+    HttpResponse<String> odd = SERVER.get("/v1/jobs", "Accept", "bogus");
+    problem(odd, 406, "NOT_ACCEPTABLE");
+  }
+
+  /** Whatever is cut out of a good body, put in or doubled: an answer, and never a failure. */
+  @Test
+  void noBodyMakesTheServiceFail() throws Exception {
+    java.util.Random random = new java.util.Random(20260410);
+    String[] bits = {
+      "{",
+      "}",
+      "[",
+      "]",
+      "\"",
+      ",",
+      ":",
+      "null",
+      "-1",
+      "1e400",
+      "NaN",
+      "\\u0000",
+      "\\ud800",
+      "\u202e",
+      "#!",
+      "9".repeat(300),
+      "true",
+      "\\",
+      "\n",
+      "//",
+      "0x1",
+      "'",
+      "{\"a\":{}}"
+    };
+    for (int i = 0; i < 400; i++) {
+      StringBuilder body = new StringBuilder(GOOD);
+      for (int change = random.nextInt(3); change >= 0; change--) {
+        int at = random.nextInt(body.length());
+        int to = Math.min(body.length(), at + random.nextInt(12));
+        body.replace(at, random.nextBoolean() ? at : to, bits[random.nextInt(bits.length)]);
+      }
+      HttpResponse<String> answer = SERVER.post("/v1/jobs", body.toString());
+      assertTrue(
+          java.util.Set.of(201, 400, 422).contains(answer.statusCode()),
+          answer.statusCode() + " " + answer.body() + " for " + body);
+    }
+  }
+
+  @ParameterizedTest
   @CsvSource({"PUT, /v1/jobs", "DELETE, /v1/jobs/1", "PATCH, /v1/queue", "GET, /v1/jobs/1/cancel"})
   void otherMethodsAreNotAllowed(String method, String path) throws Exception {
     HttpResponse<String> answer = SERVER.send(method, path, HttpRequest.BodyPublishers.noBody());

@@ -243,8 +243,8 @@ public final class PostgresStore implements Store, AutoCloseable {
   }
 
   @Override
-  public void see(List<Stock> seen, Instant at) {
-    writing.executeWithoutResult(
+  public boolean see(List<Stock> seen, Instant at) {
+    return writing.execute(
         tx -> {
           Map<String, UUID> ids = new HashMap<>();
           Map<UUID, Tier> tiers = tiers();
@@ -310,6 +310,7 @@ public final class PostgresStore implements Store, AutoCloseable {
               .param("at", time(at))
               .param("gone", Stock.GONE)
               .update();
+          return !(gpus.isEmpty() && retired.isEmpty() && states.isEmpty());
         });
   }
 
@@ -880,7 +881,9 @@ public final class PostgresStore implements Store, AutoCloseable {
                               rs.getString("environment"),
                               new TypeReference<Map<String, String>>() {}),
                           rs.getString("workdir")))
-              .single();
+              .optional()
+              .orElseThrow(
+                  () -> new IllegalArgumentException("job " + token.job() + " has no script"));
         });
   }
 

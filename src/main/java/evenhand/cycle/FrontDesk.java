@@ -123,7 +123,7 @@ public final class FrontDesk implements Desk {
             null,
             job.account(),
             job.user(),
-            null,
+            job.role(),
             job.priority(),
             job.minRuntimeSeconds(),
             job.resumable(),

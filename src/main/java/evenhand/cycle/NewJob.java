@@ -6,6 +6,7 @@ import java.util.Map;
 /**
  * A submission, its form already checked (FORMATS 6).
  *
+ * @param role the submitter's role as it is known, or null; no ground for a limit (N3)
  * @param tier name of the tier asked for, null for any
  * @param minimumTier name of the lowest tier accepted, null for any
  * @param minRuntimeSeconds protected run time it declares (K1), 0 for none
@@ -16,6 +17,7 @@ public record NewJob(
     String name,
     String account,
     String user,
+    String role,
     int nodes,
     int numGpus,
     String tier,

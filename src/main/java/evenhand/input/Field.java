@@ -27,6 +27,7 @@ public final class Field<T> {
   private static final Instant LAST = Instant.parse("9999-12-31T23:59:59Z");
 
   private final String name;
+  private final String type;
   private final String right;
   private final Reader<T> reader;
   private final boolean required;
@@ -38,6 +39,7 @@ public final class Field<T> {
 
   private Field(
       String name,
+      String type,
       String right,
       Reader<T> reader,
       boolean required,
@@ -47,6 +49,7 @@ public final class Field<T> {
       Shape inner,
       String innerMark) {
     this.name = name;
+    this.type = type;
     this.right = right;
     this.reader = reader;
     this.required = required;
@@ -57,13 +60,13 @@ public final class Field<T> {
     this.innerMark = innerMark;
   }
 
-  private static <T> Field<T> of(String name, String right, Reader<T> reader) {
-    return new Field<>(name, right, reader, true, null, "required", "", null, "");
+  private static <T> Field<T> of(String name, String type, String right, Reader<T> reader) {
+    return new Field<>(name, type, right, reader, true, null, "required", "", null, "");
   }
 
   private static <T> Field<T> of(
-      String name, String right, Reader<T> reader, Shape inner, String mark) {
-    return new Field<>(name, right, reader, true, null, "required", "", inner, mark);
+      String name, String type, String right, Reader<T> reader, Shape inner, String mark) {
+    return new Field<>(name, type, right, reader, true, null, "required", "", inner, mark);
   }
 
   /** Text of 1 to 200 characters without control characters, e.g. a name or an id. */
@@ -77,19 +80,20 @@ public final class Field<T> {
    * @param right what is right, in words, e.g. {@code an absolute path}
    */
   public static Field<String> text(String name, String right, Predicate<String> test) {
-    return of(name, right, v -> scalarText(v, right, test));
+    return of(name, "string", right, v -> scalarText(v, right, test));
   }
 
   /** One of a few words. */
   public static Field<String> word(String name, List<String> words) {
     String right = "one of " + String.join(", ", words);
-    return of(name, right, v -> scalarText(v, right, words::contains));
+    return of(name, "string", right, v -> scalarText(v, right, words::contains));
   }
 
   public static Field<Boolean> flag(String name) {
     String right = "true or false";
     return of(
         name,
+        "boolean",
         right,
         v -> {
           if (v.kind() == Value.Kind.FLAG) {
@@ -105,6 +109,7 @@ public final class Field<T> {
     String right = "a whole number from " + from + " to " + to;
     return of(
         name,
+        "integer",
         right,
         v -> {
           BigDecimal n = wholeWithin(v, right, BigDecimal.valueOf(from), BigDecimal.valueOf(to));
@@ -117,6 +122,7 @@ public final class Field<T> {
     String right = "a whole number from " + from + " to " + to;
     return of(
         name,
+        "integer",
         right,
         v -> {
           BigDecimal n = wholeWithin(v, right, BigDecimal.valueOf(from), BigDecimal.valueOf(to));
@@ -132,6 +138,7 @@ public final class Field<T> {
             : "a number from " + plain(from) + " to " + plain(to);
     return of(
         name,
+        "number",
         right,
         v -> {
           BigDecimal n = decimal(v);
@@ -149,11 +156,12 @@ public final class Field<T> {
     String right = "a time such as 2026-04-10T09:00:00Z";
     return of(
         name,
+        "string",
         right,
         v -> {
           if (v.kind() == Value.Kind.TEXT) {
             try {
-              Instant at = java.time.OffsetDateTime.parse(v.text()).toInstant();
+              Instant at = Instant.parse(v.text());
               if (!at.isBefore(FIRST) && !at.isAfter(LAST)) {
                 return at;
               }
@@ -170,6 +178,7 @@ public final class Field<T> {
   public static Field<Duration> duration(String name) {
     return of(
         name,
+        "string",
         Durations.RIGHT,
         v -> {
           if (v.kind() == Value.Kind.TEXT || v.kind() == Value.Kind.NUMBER) {
@@ -194,6 +203,7 @@ public final class Field<T> {
   public static <T> Field<List<T>> list(String name, Shape shape, Function<Section, T> make) {
     return of(
         name,
+        "array",
         "a list of objects",
         v -> {
           if (v.kind() != Value.Kind.LIST) {
@@ -221,6 +231,7 @@ public final class Field<T> {
       String name, int most, String right, Predicate<String> test) {
     return of(
         name,
+        "array",
         "a list of at most " + most + ", each " + right,
         v -> {
           if (v.kind() != Value.Kind.LIST || v.items().size() > most) {
@@ -243,13 +254,14 @@ public final class Field<T> {
 
   /** One object of a shape. */
   public static Field<Section> object(String name, Shape shape) {
-    return of(name, "an object", v -> v.section(shape), shape, "");
+    return of(name, "object", "an object", v -> v.section(shape), shape, "");
   }
 
   /** An object whose keys are names that the writer chose, e.g. tiers by name, in their order. */
   public static Field<Map<String, Section>> map(String name, Shape shape) {
     return of(
         name,
+        "object",
         "an object, its keys are names",
         v -> entries(v, (key, item) -> item.section(shape)),
         shape,
@@ -266,6 +278,7 @@ public final class Field<T> {
       Predicate<String> test) {
     return of(
         name,
+        "object",
         "an object of at most " + most + " entries; keys: " + keyRight + "; values: " + right,
         v -> {
           if (v.kind() == Value.Kind.OBJECT && v.members().size() > most) {
@@ -286,7 +299,7 @@ public final class Field<T> {
 
   /** Whatever stands there, for fields that may be of several kinds. */
   public static Field<Value> any(String name, String right) {
-    return of(name, right, v -> v);
+    return of(name, "any", right, v -> v);
   }
 
   private static <T> Map<String, T> entries(
@@ -312,17 +325,26 @@ public final class Field<T> {
 
   /** The same field, not required; the words say what is taken instead, e.g. {@code capacity}. */
   public Field<T> or(T value, String words) {
-    return new Field<>(name, right, reader, false, value, words, meaning, inner, innerMark);
+    return new Field<>(name, type, right, reader, false, value, words, meaning, inner, innerMark);
   }
 
   /** The same field with its meaning in words, unit included. */
   public Field<T> means(String words) {
     return new Field<>(
-        name, right, reader, required, fallback, fallbackWords, words, inner, innerMark);
+        name, type, right, reader, required, fallback, fallbackWords, words, inner, innerMark);
   }
 
   public String name() {
     return name;
+  }
+
+  /** Its type in JSON's own terms: string, integer, number, boolean, array, object; or any. */
+  public String type() {
+    return type;
+  }
+
+  public boolean isRequired() {
+    return required;
   }
 
   /** What may stand there. */
@@ -334,7 +356,8 @@ public final class Field<T> {
     return meaning;
   }
 
-  String defaultWords() {
+  /** What it is when it is missing, in words; {@code required} where there is no default. */
+  public String defaultWords() {
     return fallbackWords;
   }
 

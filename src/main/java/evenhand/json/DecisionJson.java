@@ -66,7 +66,7 @@ public final class DecisionJson {
   private static final Field<Instant> TO = Field.time("to");
   private static final Field<String> POLICY = Field.text("policy");
   private static final Field<String> POLICY_HASH = Field.text("policy_hash");
-  private static final Field<String> SNAPSHOT_HASH = Field.text("snapshot_hash");
+  private static final Field<String> SNAPSHOT_HASH = Field.text("snapshot_hash").or(null, "null");
   private static final Field<Instant> NOW = Field.time("now");
   private static final Field<Value> OUTCOME_LIST = Field.any("outcomes", "a list of outcomes");
   private static final Field<List<Section>> ACCRUALS =
@@ -122,7 +122,7 @@ public final class DecisionJson {
   private static void writeHead(JsonGenerator json, Decision decision) {
     json.writeStringProperty("policy", decision.policy());
     json.writeStringProperty("policy_hash", decision.policyHash());
-    json.writeStringProperty("snapshot_hash", decision.snapshotHash());
+    Text.text(json, "snapshot_hash", decision.snapshotHash());
     json.writeStringProperty("now", decision.now().toString());
   }
 

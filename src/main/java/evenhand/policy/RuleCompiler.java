@@ -31,6 +31,11 @@ final class RuleCompiler {
   static final String HEADER =
       "package evenhand.rules; import evenhand.facts.*; import evenhand.outcomes.*; ";
 
+  /** The functions by which rules pick one of many, or add up. */
+  static final List<String> FUNCTIONS =
+      List.of(
+          "preferred", "preferred_to_reserve", "most_idle", "most_promised", "largest", "total");
+
   /**
    * @param texts by path below the rules folder, in module order
    * @param choices the policy's orders, by the name of the function that picks by them
@@ -62,22 +67,34 @@ final class RuleCompiler {
                     .setSourcePath(path),
                 ResourceType.DRL));
     if (builder.hasErrors()) {
-      List<Fault> faults = new ArrayList<>();
-      for (KnowledgeBuilderError error : builder.getErrors()) {
-        String path = error.getResource() == null ? "" : error.getResource().getSourcePath();
-        int line = error.getLines().length > 0 ? error.getLines()[0] : 0;
-        String text = texts.getOrDefault(path, "");
-        faults.add(
-            new Fault(
-                path,
-                line,
-                Lint.ruleAt(text.split("\n", -1), line),
-                Sentences.of(error.getMessage())));
-      }
-      throw new PolicyFault(faults);
+      throw new PolicyFault(faults(builder, texts));
     }
     InternalKnowledgeBase base = KnowledgeBaseFactory.newKnowledgeBase();
     base.addPackages(builder.getKnowledgePackages());
     return base;
+  }
+
+  /** Every error once; errors in a then-part only where nothing else is wrong with that file. */
+  private static List<Fault> faults(KnowledgeBuilder builder, Map<String, String> texts) {
+    List<Fault> faults = new ArrayList<>();
+    List<Fault> secondary = new ArrayList<>();
+    for (KnowledgeBuilderError error : builder.getErrors()) {
+      String path = error.getResource() == null ? "" : error.getResource().getSourcePath();
+      String[] lines = texts.getOrDefault(path, "").split("\n", -1);
+      int line = error.getLines().length > 0 ? error.getLines()[0] : 0;
+      String piece = Sentences.piece(error.getMessage());
+      for (int i = 0; line <= 0 && piece != null && i < lines.length; i++) {
+        if (lines[i].contains(piece)) {
+          line = i + 1;
+        }
+      }
+      Fault fault =
+          new Fault(
+              path, Math.max(line, 0), Lint.ruleAt(lines, line), Sentences.of(error.getMessage()));
+      (Sentences.secondary(error.getMessage()) ? secondary : faults).add(fault);
+    }
+    secondary.removeIf(s -> faults.stream().anyMatch(f -> f.file().equals(s.file())));
+    faults.addAll(secondary);
+    return faults;
   }
 }

@@ -15,10 +15,21 @@ final class Sentences {
   private static final Pattern UNKNOWN_TYPE =
       Pattern.compile("Unable to resolve ObjectType '([^']*)'");
   private static final Pattern UNKNOWN_FIELD =
-      Pattern.compile("unable to resolve method using strict-mode: ([\\w.]+)\\.(\\w+)\\(\\)");
+      Pattern.compile("unable to resolve method using strict-mode: ([\\w.]+)\\.([$\\w]+)\\(\\)");
+  private static final Pattern UNKNOWN_FUNCTION =
+      Pattern.compile("Unknown accumulate function: '([^']*)'");
+  private static final Pattern IN_RULE = Pattern.compile("\\s*in (pattern in )?rule \".*\"$");
+  private static final String CONSEQUENCE = "Rule Compilation error";
 
   static String of(String message) {
     String m = message == null ? "" : message;
+    Matcher function = UNKNOWN_FUNCTION.matcher(m);
+    if (function.find()) {
+      return "there is no function called "
+          + function.group(1)
+          + "; there are "
+          + RuleCompiler.FUNCTIONS;
+    }
     Matcher type = UNKNOWN_TYPE.matcher(m);
     if (type.find()) {
       return "there is no fact or outcome called " + type.group(1);
@@ -26,7 +37,9 @@ final class Sentences {
     Matcher field = UNKNOWN_FIELD.matcher(m);
     if (field.find()) {
       String owner = field.group(1);
-      return owner.substring(owner.lastIndexOf('.') + 1) + " has nothing called " + field.group(2);
+      return field.group(2).startsWith("$")
+          ? field.group(2) + " is not known here: no pattern before it gives anything that name"
+          : owner.substring(owner.lastIndexOf('.') + 1) + " has nothing called " + field.group(2);
     }
     Matcher expression = EXPRESSION.matcher(m);
     if (expression.find()) {
@@ -35,7 +48,22 @@ final class Sentences {
           + "\" cannot be understood: "
           + oneLine(expression.group(2));
     }
-    return "cannot be understood: " + oneLine(CODED.matcher(m).replaceFirst(""));
+    String plain = oneLine(CODED.matcher(m).replaceFirst(""));
+    if (plain.startsWith(CONSEQUENCE)) {
+      return "its then-part cannot be compiled: " + plain.substring(CONSEQUENCE.length()).trim();
+    }
+    return "cannot be understood: " + IN_RULE.matcher(plain).replaceFirst("");
+  }
+
+  /** Whether a message may only follow from another fault in the same rule. */
+  static boolean secondary(String message) {
+    return message != null && message.startsWith(CONSEQUENCE);
+  }
+
+  /** The piece of the rule's text that a message is about, or null. */
+  static String piece(String message) {
+    Matcher expression = EXPRESSION.matcher(message == null ? "" : message);
+    return expression.find() ? expression.group(1).trim() : null;
   }
 
   private static String oneLine(String text) {

@@ -60,6 +60,7 @@ class CycleTest {
             "j",
             account,
             "kim",
+            null,
             1,
             gpus,
             tier,

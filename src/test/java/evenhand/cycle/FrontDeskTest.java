@@ -52,6 +52,7 @@ class FrontDeskTest {
         "train",
         account,
         "kim",
+        null,
         1,
         gpus,
         tier,

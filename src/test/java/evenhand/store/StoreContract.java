@@ -70,6 +70,7 @@ abstract class StoreContract {
         name,
         account,
         "kim",
+        null,
         1,
         gpus,
         null,

@@ -37,11 +37,12 @@ public final class Accounting {
     }
     List<Reading.Fault> faults = new ArrayList<>(table.faults());
     Attempts attempts = new Attempts();
+    HostBudget hosts = new HostBudget();
     for (Table.Row row : table.rows()) {
       try {
         JobId id = JobId.read(row.cell("JOBID"));
         if (id.step() == null) {
-          attempts.add(job(row, id, zone).settle());
+          attempts.add(job(row, zone, hosts).settle());
         } else {
           step(row, id, attempts);
         }
@@ -69,11 +70,9 @@ public final class Accounting {
             elapsed(row)));
   }
 
-  private static JobSheet job(Table.Row row, JobId id, ZoneId zone) {
-    JobSheet sheet = new JobSheet();
-    sheet.line = row.line();
-    sheet.id = id;
-    sheet.job = row.cell("JOBID");
+  private static JobSheet job(Table.Row row, ZoneId zone, HostBudget hosts) {
+    JobSheet sheet = new JobSheet(hosts);
+    sheet.id(row.cell("JOBID"));
     sheet.jobRaw = row.told("JOBIDRAW");
     sheet.state = JobState.read(row.cell("STATE"));
     sheet.pastRun = sheet.state.pending() && !sheet.state.flags().isEmpty();

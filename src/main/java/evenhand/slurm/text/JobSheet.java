@@ -1,6 +1,5 @@
 package evenhand.slurm.text;
 
-import evenhand.hostlist.HostList;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,8 +10,6 @@ import java.util.List;
  * names and shapes; what their facts mean together is said here once.
  */
 final class JobSheet {
-  int line;
-  JobId id;
   String job;
   String jobRaw;
   String name;
@@ -39,10 +36,32 @@ final class JobSheet {
   List<Job.Step> steps = new ArrayList<>();
   final List<String> notes = new ArrayList<>();
 
+  private final HostBudget hosts;
+  private int tasks = 1;
+
+  /**
+   * A sheet for one record.
+   *
+   * @param hosts the budget of the answer it stands in
+   */
+  JobSheet(HostBudget hosts) {
+    this.hosts = hosts;
+  }
+
+  /**
+   * Takes the id.
+   *
+   * @throws IllegalArgumentException when it is none
+   */
+  void id(String id) {
+    job = id;
+    tasks = Math.max(1, JobId.read(id).array().size());
+  }
+
   /** Takes a node list; one that is cut or broken is noted and not used. */
   void nodes(String list) {
     try {
-      nodes = HostList.expand(list);
+      nodes = hosts.expand(list);
     } catch (IllegalArgumentException e) {
       notes.add("its nodes are not known: " + e.getMessage());
     }
@@ -102,7 +121,7 @@ final class JobSheet {
     return new Job(
         job,
         jobRaw == null || jobRaw.equals(job) ? null : jobRaw,
-        state.pending() && id.array().size() > 1 ? id.array().size() : 1,
+        state.pending() ? tasks : 1,
         name,
         user,
         account,

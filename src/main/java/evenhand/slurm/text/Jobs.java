@@ -100,10 +100,11 @@ public final class Jobs {
     }
     List<Job> jobs = new ArrayList<>();
     List<Reading.Fault> faults = new ArrayList<>(table.faults());
+    HostBudget hosts = new HostBudget();
     for (Table.Row row : table.rows()) {
       try {
         row.refuseIfCut(MUST_BE_WHOLE);
-        JobSheet sheet = squeueRow(row, zone).settle();
+        JobSheet sheet = squeueRow(row, zone, hosts).settle();
         jobs.add(sheet.job(List.of(sheet)));
       } catch (IllegalArgumentException e) {
         faults.add(new Reading.Fault(row.line(), e.getMessage()));
@@ -112,11 +113,9 @@ public final class Jobs {
     return new Reading<>(jobs, faults);
   }
 
-  private static JobSheet squeueRow(Table.Row row, ZoneId zone) {
-    JobSheet sheet = new JobSheet();
-    sheet.line = row.line();
-    sheet.id = JobId.read(row.cell("JOBID"));
-    sheet.job = row.cell("JOBID");
+  private static JobSheet squeueRow(Table.Row row, ZoneId zone, HostBudget hosts) {
+    JobSheet sheet = new JobSheet(hosts);
+    sheet.id(row.cell("JOBID"));
     sheet.state = JobState.read(row.cell(STATE));
     sheet.name = row.cell("NAME", "JOBNAME");
     sheet.user = row.told("USER", "USERNAME");
@@ -158,9 +157,10 @@ public final class Jobs {
     Reading<ScontrolText.Record> records = ScontrolText.read(text, "JobId", ScontrolText.JOB_KEYS);
     List<Job> jobs = new ArrayList<>();
     List<Reading.Fault> faults = new ArrayList<>(records.faults());
+    HostBudget hosts = new HostBudget();
     for (ScontrolText.Record record : records.values()) {
       try {
-        JobSheet sheet = scontrolRecord(record, zone).settle();
+        JobSheet sheet = scontrolRecord(record, zone, hosts).settle();
         jobs.add(sheet.job(List.of(sheet)));
       } catch (IllegalArgumentException e) {
         faults.add(
@@ -172,19 +172,18 @@ public final class Jobs {
     return new Reading<>(jobs, faults);
   }
 
-  private static JobSheet scontrolRecord(ScontrolText.Record record, ZoneId zone) {
+  private static JobSheet scontrolRecord(
+      ScontrolText.Record record, ZoneId zone, HostBudget hosts) {
     Map<String, String> fields = record.fields();
-    JobSheet sheet = new JobSheet();
-    sheet.line = record.line();
+    JobSheet sheet = new JobSheet(hosts);
     sheet.jobRaw = fields.get("JobId");
-    sheet.job =
+    sheet.id(
         id(
             sheet.jobRaw,
             record.told("ArrayJobId"),
             record.told("ArrayTaskId"),
             fields.getOrDefault("HetJobId", fields.get("PackJobId")),
-            fields.getOrDefault("HetJobOffset", fields.get("PackJobOffset")));
-    sheet.id = JobId.read(sheet.job);
+            fields.getOrDefault("HetJobOffset", fields.get("PackJobOffset"))));
     sheet.state = JobState.read(fields.get("JobState"));
     sheet.name = fields.get("JobName");
     sheet.user = user(record.told("UserId"));

@@ -16,11 +16,13 @@ final class JobsJson {
     Reading<JsonNode> records = SlurmJson.records(text, "jobs");
     List<Reading.Fault> faults = new ArrayList<>(records.faults());
     Attempts attempts = new Attempts();
+    HostBudget hosts = new HostBudget();
     int number = 0;
     for (JsonNode record : records.values()) {
       number++;
       try {
-        attempts.add((record.has("job_state") ? queued(record) : accounted(record)).settle());
+        attempts.add(
+            (record.has("job_state") ? queued(record, hosts) : accounted(record, hosts)).settle());
       } catch (IllegalArgumentException e) {
         faults.add(new Reading.Fault(0, "job " + number + " of the list: " + e.getMessage()));
       }
@@ -28,8 +30,8 @@ final class JobsJson {
     return new Reading<>(attempts.jobs(), faults);
   }
 
-  private static JobSheet queued(JsonNode record) {
-    JobSheet sheet = new JobSheet();
+  private static JobSheet queued(JsonNode record, HostBudget hosts) {
+    JobSheet sheet = new JobSheet(hosts);
     identify(
         sheet,
         record,
@@ -57,8 +59,8 @@ final class JobsJson {
     return sheet;
   }
 
-  private static JobSheet accounted(JsonNode record) {
-    JobSheet sheet = new JobSheet();
+  private static JobSheet accounted(JsonNode record, HostBudget hosts) {
+    JobSheet sheet = new JobSheet(hosts);
     JsonNode array = record.path("array");
     JsonNode het = record.path("het");
     identify(
@@ -122,14 +124,13 @@ final class JobsJson {
       JsonNode hetOffset) {
     sheet.jobRaw = text(SlurmJson.number(record.path("job_id")));
     String waiting = SlurmJson.text(tasks);
-    sheet.job =
+    sheet.id(
         Jobs.id(
             sheet.jobRaw,
             text(SlurmJson.number(arrayJob)),
             waiting == null ? text(SlurmJson.number(task)) : waiting,
             text(SlurmJson.number(hetJob)),
-            text(SlurmJson.number(hetOffset)));
-    sheet.id = JobId.read(sheet.job);
+            text(SlurmJson.number(hetOffset))));
     sheet.account = SlurmJson.text(record.path("account"));
     sheet.partition = SlurmJson.text(record.path("partition"));
   }

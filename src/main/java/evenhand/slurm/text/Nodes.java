@@ -72,9 +72,14 @@ public final class Nodes {
         }
       };
 
+  // sinfo has some fifty fields; a line of more cells than this is none of its.
+  private static final int MAX_CELLS = 500;
+
   private final Map<String, Node> nodes = new LinkedHashMap<>();
   private final Set<String> spoiled = new HashSet<>();
   private final List<Reading.Fault> faults = new ArrayList<>();
+
+  private final HostBudget hosts = new HostBudget();
 
   private Nodes() {}
 
@@ -223,8 +228,11 @@ public final class Nodes {
       List<String> names = List.of();
       try {
         List<String> cells = new ArrayList<>();
-        for (String cell : line.split(line.indexOf('|') >= 0 ? "\\|" : "\\s+")) {
+        for (String cell : line.strip().split(line.indexOf('|') >= 0 ? "\\|" : "\\s+", -1)) {
           cells.add(cell.strip());
+        }
+        if (cells.size() > MAX_CELLS) {
+          throw new IllegalArgumentException("the line has more than " + MAX_CELLS + " cells");
         }
         names = names(cells.remove(0));
         for (String name : names) {
@@ -290,13 +298,13 @@ public final class Nodes {
     }
   }
 
-  private static List<String> jsonNames(JsonNode record) {
+  private List<String> jsonNames(JsonNode record) {
     List<String> names = new ArrayList<>();
     if (SlurmJson.text(record.path("name")) != null) {
       names.add(SlurmJson.text(record.path("name")));
     } else {
       for (String list : SlurmJson.words(record.path("nodes").path("nodes"))) {
-        names.addAll(HostList.expand(list));
+        names.addAll(hosts.expand(list));
       }
     }
     names.forEach(Nodes::requireName);
@@ -357,8 +365,8 @@ public final class Nodes {
     return partitions;
   }
 
-  private static List<String> names(String list) {
-    List<String> names = HostList.expand(list);
+  private List<String> names(String list) {
+    List<String> names = hosts.expand(list);
     if (names.isEmpty()) {
       throw new IllegalArgumentException("the line has no node name");
     }

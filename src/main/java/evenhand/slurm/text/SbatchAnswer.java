@@ -42,7 +42,7 @@ public sealed interface SbatchAnswer {
     if (submitted != null) {
       return submitted;
     }
-    String said = (stderr + "\n" + stdout).strip();
+    String said = (end(stderr) + "\n" + end(stdout)).strip();
     boolean killed = exitCode < 0 || exitCode == 124 || (exitCode > 128 && exitCode != 255);
     if (killed) {
       return new Unknown("sbatch was stopped before it answered (exit code " + exitCode + ")");
@@ -60,6 +60,11 @@ public sealed interface SbatchAnswer {
       case RETRY -> new NotSubmitted(sentence);
       case UNKNOWN -> new Unknown(sentence);
     };
+  }
+
+  /** The last part of a long text: what decides stands at the end. */
+  private static String end(String text) {
+    return text.substring(Math.max(0, text.length() - 20_000));
   }
 
   private static String quoted(String said) {

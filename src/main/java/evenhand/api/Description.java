@@ -1,0 +1,162 @@
+package evenhand.api;
+
+import evenhand.input.Field;
+import evenhand.input.Shape;
+import io.swagger.v3.oas.models.Components;
+import io.swagger.v3.oas.models.OpenAPI;
+import io.swagger.v3.oas.models.Operation;
+import io.swagger.v3.oas.models.PathItem;
+import io.swagger.v3.oas.models.SpecVersion;
+import io.swagger.v3.oas.models.info.Info;
+import io.swagger.v3.oas.models.media.Content;
+import io.swagger.v3.oas.models.media.MediaType;
+import io.swagger.v3.oas.models.media.Schema;
+import io.swagger.v3.oas.models.parameters.Parameter;
+import io.swagger.v3.oas.models.parameters.RequestBody;
+import io.swagger.v3.oas.models.responses.ApiResponse;
+import java.util.Map;
+import org.springdoc.core.customizers.OpenApiCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * What the OpenAPI description says beyond the routes themselves: bodies come from the very shapes
+ * that read them, so that they cannot differ.
+ */
+@Configuration(proxyBeanMethods = false)
+class Description {
+
+  @Bean
+  OpenApiCustomizer evenhandDescription() {
+    return Description::complete;
+  }
+
+  private static void complete(OpenAPI api) {
+    api.info(
+        new Info()
+            .title("evenhand")
+            .version("v1")
+            .description("Policy service for GPU clusters run by Slurm"));
+    api.servers(null); // the host it was asked by says nothing
+    if (api.getComponents() == null) {
+      api.components(new Components());
+    }
+    api.getComponents()
+        .addSchemas("Submission", schema(SubmissionForm.SHAPE))
+        .addSchemas("Cancellation", schema(SubmissionForm.CANCELLATION))
+        .addSchemas("Problem", problem());
+    // recorded text, which the model behind it takes for a string
+    api.getComponents()
+        .getSchemas()
+        .get("RecordedDecision")
+        .addProperty("decision", typed("object"));
+    api.getPaths().forEach(Description::complete);
+  }
+
+  private static void complete(String path, PathItem item) {
+    if (!path.startsWith("/v1/")) {
+      return;
+    }
+    for (Operation operation : item.readOperations()) {
+      if (operation.getParameters() != null) {
+        operation.getParameters().stream()
+            .filter(parameter -> parameter.getSchema() == null)
+            .forEach(parameter -> parameter.setSchema(typed("string")));
+      }
+      operation
+          .getResponses()
+          .addApiResponse(
+              "default",
+              new ApiResponse()
+                  .description("A problem")
+                  .content(content("application/problem+json", "Problem")));
+    }
+    if (path.equals("/v1/jobs")) {
+      item.getPost().requestBody(body("Submission", true));
+      item.getPost()
+          .getResponses()
+          .addApiResponse(
+              "201",
+              new ApiResponse().description("Created").content(content("application/json", "Job")));
+    }
+    if (path.equals("/v1/jobs/{id}/cancel")) {
+      item.getPost().requestBody(body("Cancellation", false));
+    }
+    boolean list = item.getGet() != null && !path.contains("{") && !path.equals("/v1/policy");
+    if (list) {
+      item.getGet()
+          .addParametersItem(
+              query("limit", "most entries to answer, 1 to " + Query.MOST)
+                  .schema(typed("integer")._default(Query.USUAL)))
+          .addParametersItem(query("cursor", "next_cursor of the part before"));
+    }
+  }
+
+  private static Parameter query(String name, String meaning) {
+    return new Parameter().in("query").name(name).description(meaning).schema(typed("string"));
+  }
+
+  private static RequestBody body(String schema, boolean required) {
+    return new RequestBody().required(required).content(content("application/json", schema));
+  }
+
+  private static Content content(String type, String schema) {
+    return new Content()
+        .addMediaType(
+            type, new MediaType().schema(new Schema<>().$ref("#/components/schemas/" + schema)));
+  }
+
+  private static Schema<?> schema(Shape shape) {
+    Schema<Object> schema = typed("object");
+    schema.description(shape.title()).additionalProperties(false);
+    for (Field<?> field : shape.fields()) {
+      Schema<Object> part = typed(field.type());
+      if (!field.isRequired()) {
+        part.addType("null");
+      }
+      part.description(field.meaning() + ". Must be " + field.right() + ". " + defaultText(field));
+      if (field.type().equals("array")) {
+        part.items(typed("string"));
+      }
+      if (field.type().equals("object")) {
+        part.additionalProperties(typed("string"));
+      }
+      schema.addProperty(field.name(), part);
+      if (field.isRequired()) {
+        schema.addRequiredItem(field.name());
+      }
+    }
+    return schema;
+  }
+
+  /** A schema of one type, as OpenAPI 3.1 writes it. */
+  private static Schema<Object> typed(String type) {
+    Schema<Object> schema = new Schema<>(SpecVersion.V31);
+    schema.addType(type);
+    return schema;
+  }
+
+  private static String defaultText(Field<?> field) {
+    return field.isRequired() ? "Required" : "Default: " + field.defaultWords();
+  }
+
+  private static Schema<?> problem() {
+    Schema<Object> schema = typed("object");
+    Map.of(
+            "type", "urn:evenhand:problem:CODE",
+            "title", "what kind of problem it is",
+            "detail", "what was asked, why not, what would work",
+            "code", "stable, for programs",
+            "rule", "the clause that refused",
+            "incident", "names the entry in the service's log")
+        .entrySet()
+        .stream()
+        .sorted(Map.Entry.comparingByKey())
+        .forEach(e -> schema.addProperty(e.getKey(), typed("string").description(e.getValue())));
+    schema.addProperty("status", typed("integer"));
+    Schema<Object> error = typed("object");
+    error.addProperty("path", typed("string")).addProperty("message", typed("string"));
+    schema.addProperty("errors", typed("array").items(error));
+    return schema;
+  }
+}

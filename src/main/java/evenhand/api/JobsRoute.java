@@ -1,0 +1,120 @@
+package evenhand.api;
+
+import evenhand.cycle.Desk;
+import evenhand.cycle.JobState;
+import evenhand.cycle.NewJob;
+import evenhand.input.Spelling;
+import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.Parameter;
+import io.swagger.v3.oas.annotations.enums.ParameterIn;
+import io.swagger.v3.oas.annotations.tags.Tag;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.net.URI;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Jobs: submit, look at, cancel, ask why. */
+@RestController
+@Tag(name = "jobs")
+@RequestMapping(path = "/v1/jobs", produces = MediaType.APPLICATION_JSON_VALUE)
+class JobsRoute {
+  private static final String KEY = "Idempotency-Key";
+  private static final int LONGEST_KEY = 200;
+  private static final List<String> STATES =
+      Arrays.stream(JobState.values()).map(Enum::name).toList();
+
+  private final Desk desk;
+  private final Body body;
+
+  JobsRoute(Desk desk, Body body) {
+    this.desk = desk;
+    this.body = body;
+  }
+
+  @PostMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
+  @Operation(
+      summary = "Submit a job",
+      description =
+          "201 with Location when the job is new; 200 with the first answer when the"
+              + " Idempotency-Key was used for the same job before.")
+  @Parameter(
+      in = ParameterIn.HEADER,
+      name = KEY,
+      description = "1 to 200 printable characters; makes trying again safe")
+  ResponseEntity<Views.Job> submit(HttpServletRequest request) throws IOException {
+    Query.ofNothing(request);
+    String key = key(request);
+    NewJob job = SubmissionForm.read(body.json(request));
+    Desk.Receipt receipt = desk.receive(job, key);
+    Views.Job view = Views.Job.of(receipt.job());
+    return receipt.created()
+        ? ResponseEntity.created(URI.create("/v1/jobs/" + view.id())).body(view)
+        : ResponseEntity.ok(view);
+  }
+
+  private static String key(HttpServletRequest request) {
+    List<String> keys = Collections.list(request.getHeaders(KEY));
+    if (keys.isEmpty()) {
+      return null;
+    }
+    String key = keys.get(0);
+    boolean printable = key.chars().allMatch(c -> c > ' ' - 1 && c < 127);
+    if (keys.size() > 1 || key.isBlank() || key.length() > LONGEST_KEY || !printable) {
+      throw Query.fault(
+          KEY, "must be one text of 1 to " + LONGEST_KEY + " printable ASCII characters");
+    }
+    return key;
+  }
+
+  @GetMapping
+  @Operation(summary = "Jobs, newest first")
+  @Parameter(in = ParameterIn.QUERY, name = "state", description = "only jobs in this state")
+  @Parameter(in = ParameterIn.QUERY, name = "account", description = "only jobs of this account")
+  Listing<Views.Job> jobs(HttpServletRequest request) {
+    Query query = Query.of(request, "state", "account");
+    String state = query.text("state");
+    if (state != null && !STATES.contains(state)) {
+      throw Query.fault("state", "is no state of a job; " + Spelling.hint(state, STATES));
+    }
+    return Listing.of(
+        desk.jobs(state, query.text("account"), query.limit(), query.cursor()), Views.Job::of);
+  }
+
+  @GetMapping("/{id}")
+  @Operation(summary = "One job")
+  Views.Job job(@PathVariable String id, HttpServletRequest request) {
+    Query.ofNothing(request);
+    return Views.Job.of(desk.job(id));
+  }
+
+  @PostMapping("/{id}/cancel")
+  @Operation(
+      summary = "Cancel a job",
+      description =
+          "A queued job ends at once; a running one as soon as the cluster has ended it. Cancelling"
+              + " an ended job changes nothing. The body may be left out.")
+  Views.Job cancel(@PathVariable String id, HttpServletRequest request) throws IOException {
+    Query.ofNothing(request);
+    String by = SubmissionForm.nobody();
+    if (!Body.isAbsent(request)) {
+      by = SubmissionForm.canceller(body.json(request));
+    }
+    return Views.Job.of(desk.cancel(id, by));
+  }
+
+  @GetMapping("/{id}/why")
+  @Operation(summary = "Why a job is where it is")
+  Views.Explanation why(@PathVariable String id, HttpServletRequest request) {
+    Query.ofNothing(request);
+    return Views.Explanation.of(desk.why(id));
+  }
+}

@@ -1,0 +1,169 @@
+package evenhand.api;
+
+import evenhand.cycle.Desk;
+import evenhand.input.InputFault;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.util.List;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.TransientDataAccessException;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.ResponseEntity;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.TransactionSystemException;
+import org.springframework.web.ErrorResponse;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+
+/** Turns whatever went wrong into a {@link Problem}; only faults of our own are logged. */
+@RestControllerAdvice
+@Order(Ordered.HIGHEST_PRECEDENCE)
+class Problems {
+  private static final Logger log = LoggerFactory.getLogger(Problems.class);
+  private static final int RETRY_AFTER_SECONDS = 5;
+
+  @ExceptionHandler(Refusal.class)
+  ResponseEntity<Object> refusal(Refusal refusal) {
+    return refusal.problem().answer();
+  }
+
+  @ExceptionHandler(InputFault.class)
+  ResponseEntity<Object> input(InputFault fault) {
+    return Problem.invalid(fault).answer();
+  }
+
+  @ExceptionHandler(Desk.Refused.class)
+  ResponseEntity<Object> refused(Desk.Refused refused) {
+    Problem problem =
+        switch (refused.code()) {
+          case "NOT_FOUND" ->
+              Problem.of(404, "NOT_FOUND", "There is no such thing", refused.getMessage());
+          case "IDEMPOTENCY_CONFLICT" ->
+              Problem.of(
+                  409,
+                  "IDEMPOTENCY_CONFLICT",
+                  "The key was used for another job",
+                  refused.getMessage());
+          case "BUSY" -> Problem.of(409, "BUSY", "It is changing just now", refused.getMessage());
+          case "FORBIDDEN" ->
+              Problem.of(403, "FORBIDDEN", "That is not yours to do", refused.getMessage());
+          case "NO_FIT_PLACEMENT" ->
+              Problem.of(
+                  422, "NO_FIT_PLACEMENT", "Nothing here could run it", refused.getMessage());
+          default ->
+              Problem.of(422, refused.code(), "The request is refused", refused.getMessage());
+        };
+    if (refused.field() != null) {
+      problem =
+          problem.with(List.of(new Problem.FieldError(refused.field(), refused.getMessage())));
+    }
+    return problem.ofRule(refused.rule()).answer();
+  }
+
+  /** The client went away or stopped sending; nobody reads this answer unless it was only slow. */
+  @ExceptionHandler(IOException.class)
+  ResponseEntity<Object> unread(IOException e) {
+    log.debug("a request was not read to its end", e);
+    if (e instanceof SocketTimeoutException || e.getCause() instanceof SocketTimeoutException) {
+      return Problem.of(
+              408, "REQUEST_TIMEOUT", "The body took too long", "Send the whole body at once.")
+          .answer();
+    }
+    return Problem.of(
+            400, "MALFORMED_REQUEST", "The body ended early", "The body was not sent to its end.")
+        .answer();
+  }
+
+  @ExceptionHandler(Exception.class)
+  ResponseEntity<Object> other(Exception e, HttpServletRequest request) {
+    if (e instanceof ErrorResponse known && known.getStatusCode().is4xxClientError()) {
+      return ofStatus(known.getStatusCode().value(), request).answer(known.getHeaders());
+    }
+    if (isDatabaseAway(e)) {
+      log.warn("the database is away: {}", e.toString());
+      HttpHeaders headers = new HttpHeaders();
+      headers.set(HttpHeaders.RETRY_AFTER, Integer.toString(RETRY_AFTER_SECONDS));
+      return Problem.of(
+              503,
+              "DATABASE_AWAY",
+              "The service cannot reach its database",
+              "Nothing was changed or it is not known whether it was. Try again in "
+                  + RETRY_AFTER_SECONDS
+                  + " s, a submission with the same Idempotency-Key.")
+          .answer(headers);
+    }
+    return failed(e, request).answer();
+  }
+
+  static Problem failed(Throwable e, HttpServletRequest request) {
+    String incident = UUID.randomUUID().toString();
+    log.error("incident {}: {} {}", incident, request.getMethod(), request.getRequestURI(), e);
+    return Problem.of(
+            500,
+            "INTERNAL_ERROR",
+            "The service failed",
+            "It is not the request's fault. The service's log has it as incident " + incident + ".")
+        .inLogAs(incident);
+  }
+
+  /** What the web layer itself refuses. */
+  static Problem ofStatus(int status, HttpServletRequest request) {
+    String asked = request.getMethod() + " " + shown(request.getRequestURI());
+    return switch (status) {
+      case 404 ->
+          Problem.of(
+              404,
+              "NOT_FOUND",
+              "There is no such thing",
+              "There is nothing at " + asked + ". /v3/api-docs lists what there is.");
+      case 405 ->
+          Problem.of(
+              405,
+              "METHOD_NOT_ALLOWED",
+              "That cannot be done here",
+              asked + " is not offered; the header Allow lists what is.");
+      case 406 ->
+          Problem.of(
+              406,
+              "NOT_ACCEPTABLE",
+              "Only JSON is spoken here",
+              "Accept application/json, or leave the header Accept out.");
+      case 415 ->
+          Problem.of(
+              415,
+              "UNSUPPORTED_MEDIA_TYPE",
+              "Only JSON is read here",
+              "Send the body with Content-Type: application/json, in UTF-8.");
+      default ->
+          Problem.of(
+              status,
+              "INVALID_REQUEST",
+              "The request is not valid",
+              asked + " cannot be answered as it was sent.");
+    };
+  }
+
+  private static String shown(String uri) {
+    return uri.length() > 200 ? uri.substring(0, 200) + "…" : uri;
+  }
+
+  /** Connection refused, lost, shut down, or none left in the pool. */
+  static boolean isDatabaseAway(Throwable e) {
+    Throwable at = e;
+    for (int depth = 0; at != null && depth < 20; depth++, at = at.getCause()) {
+      if (at instanceof DataAccessResourceFailureException
+          || at instanceof TransientDataAccessException
+          || at instanceof CannotCreateTransactionException
+          || at instanceof TransactionSystemException) { // lost while committing
+        return true;
+      }
+    }
+    return false;
+  }
+}

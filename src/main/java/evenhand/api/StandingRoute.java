@@ -1,0 +1,53 @@
+package evenhand.api;
+
+import evenhand.cycle.Desk;
+import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.tags.Tag;
+import jakarta.servlet.http.HttpServletRequest;
+import org.springframework.http.MediaType;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** How things stand: queue, placements, accounts, policy. */
+@RestController
+@Tag(name = "standing")
+@RequestMapping(path = "/v1", produces = MediaType.APPLICATION_JSON_VALUE)
+class StandingRoute {
+  private final Desk desk;
+  private final ActivePolicy policy;
+
+  StandingRoute(Desk desk, ActivePolicy policy) {
+    this.desk = desk;
+    this.policy = policy;
+  }
+
+  @GetMapping("/queue")
+  @Operation(
+      summary = "The queue in the order of the active policy, with the figures that order it")
+  Listing<Views.QueueLine> queue(HttpServletRequest request) {
+    Query query = Query.of(request);
+    return Listing.of(desk.queue(query.limit(), query.cursor()), Views.QueueLine::of);
+  }
+
+  @GetMapping("/placements")
+  @Operation(summary = "All GPUs of one tier on one node, as they stand")
+  Listing<Views.Placement> placements(HttpServletRequest request) {
+    Query query = Query.of(request);
+    return query.part(desk.placements().stream().map(Views.Placement::of).toList());
+  }
+
+  @GetMapping("/accounts")
+  @Operation(summary = "The account tree with what each account was charged, TFLOP-seconds")
+  Listing<Views.Account> accounts(HttpServletRequest request) {
+    Query query = Query.of(request);
+    return query.part(desk.accounts().stream().map(Views.Account::of).toList());
+  }
+
+  @GetMapping("/policy")
+  @Operation(summary = "The active policy, clause by clause")
+  ActivePolicy.View policy(HttpServletRequest request) {
+    Query.ofNothing(request);
+    return policy.view();
+  }
+}

@@ -1,0 +1,170 @@
+package evenhand.check;
+
+import evenhand.input.InputFault;
+import evenhand.policy.Policies;
+import evenhand.policy.Policy;
+import evenhand.policy.PolicyFault;
+import evenhand.policy.RuleFailed;
+import evenhand.policy.RuleFiles;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
+
+/**
+ * The check of a set of rules: every policy is read, linted and compiled, then every scenario is
+ * run against the policy it names.
+ */
+public final class Check {
+  private final RuleFiles rules;
+  private final Map<String, Policy> loaded = new HashMap<>();
+
+  public Check(RuleFiles rules) {
+    this.rules = rules;
+  }
+
+  /**
+   * One line of a check.
+   *
+   * @param name what was checked: a policy, or a scenario's file
+   * @param title of the policy or scenario
+   * @param differences empty when it is right
+   */
+  public record Result(String name, String title, List<String> differences) {
+    public Result {
+      differences = List.copyOf(differences);
+    }
+
+    public boolean passed() {
+      return differences.isEmpty();
+    }
+  }
+
+  /**
+   * Checks policies and scenarios.
+   *
+   * @param scenarios a folder; else {@code fixtures/scenarios} below the current folder; else those
+   *     in the jar
+   * @param told each result as soon as it is there
+   * @return how many failed
+   * @throws InputFault when there are no scenarios to be found
+   */
+  public int run(Optional<Path> scenarios, Consumer<Result> told) {
+    int failed = 0;
+    List<Text> texts = texts(scenarios);
+    List<String> names;
+    try {
+      names = rules.policies();
+    } catch (PolicyFault e) {
+      told.accept(new Result("policies", "policies of " + rules.where(), faults(e)));
+      return 1;
+    }
+    for (String name : names) {
+      Result result;
+      try {
+        Policy policy = policy(name, Map.of());
+        result = new Result("policies/" + name, policy.title(), List.of());
+      } catch (PolicyFault e) {
+        result = new Result("policies/" + name, "cannot be loaded", faults(e));
+      }
+      failed += result.passed() ? 0 : 1;
+      told.accept(result);
+    }
+    for (Text text : texts) {
+      Result result = run(text);
+      failed += result.passed() ? 0 : 1;
+      told.accept(result);
+    }
+    return failed;
+  }
+
+  /** Runs one scenario. */
+  public Result run(Text text) {
+    try {
+      Scenario scenario = ScenarioFile.read(text.file(), text.text());
+      try {
+        return new Result(text.file(), scenario.title(), run(scenario));
+      } catch (PolicyFault e) {
+        return new Result(text.file(), scenario.title(), faults(e));
+      } catch (RuleFailed e) {
+        return new Result(text.file(), scenario.title(), List.of(e.getMessage()));
+      }
+    } catch (InputFault e) {
+      return new Result(
+          text.file(), "cannot be read", e.faults().stream().map(Object::toString).toList());
+    }
+  }
+
+  private List<String> run(Scenario scenario) throws PolicyFault {
+    return new ScenarioRun(scenario, policy(scenario.policy(), scenario.settings())).differences();
+  }
+
+  private Policy policy(String name, Map<String, String> settings) throws PolicyFault {
+    String key = name + settings;
+    Policy known = loaded.get(key);
+    if (known == null) {
+      known = Policies.load(rules, name, settings);
+      loaded.put(key, known);
+    }
+    return known;
+  }
+
+  private static List<String> faults(PolicyFault e) {
+    return e.faults().stream().map(Object::toString).toList();
+  }
+
+  /** A scenario's file, read but not understood. */
+  public record Text(String file, String text) {}
+
+  /** All scenario files of a folder, or those that travel in the jar, by name. */
+  public static List<Text> texts(Optional<Path> folder) {
+    Path here = Path.of("fixtures", "scenarios");
+    Optional<Path> from =
+        folder.isPresent()
+            ? folder
+            : Files.isDirectory(here) ? Optional.of(here) : Optional.empty();
+    List<Text> texts = new ArrayList<>();
+    try {
+      if (from.isPresent()) {
+        if (!Files.isDirectory(from.get())) {
+          throw new InputFault(from.get().toString(), 0, "", "is no folder of scenarios");
+        }
+        try (Stream<Path> files = Files.walk(from.get())) {
+          for (Path file : files.filter(f -> f.toString().endsWith(".yaml")).toList()) {
+            texts.add(new Text(from.get().relativize(file).toString(), Files.readString(file)));
+          }
+        }
+      } else {
+        for (Resource resource :
+            new PathMatchingResourcePatternResolver(Check.class.getClassLoader())
+                .getResources("classpath:scenarios/**/*.yaml")) {
+          try (InputStream in = resource.getInputStream()) {
+            texts.add(
+                new Text(
+                    resource.getFilename(), new String(in.readAllBytes(), StandardCharsets.UTF_8)));
+          }
+        }
+      }
+    } catch (IOException e) {
+      throw new InputFault(
+          from.map(Path::toString).orElse("the jar"), 0, "", "cannot be read: " + e.getMessage());
+    }
+    if (texts.isEmpty()) {
+      throw new InputFault(
+          from.map(Path::toString).orElse("the jar"), 0, "", "holds no scenario (*.yaml)");
+    }
+    texts.sort(Comparator.comparing(Text::file));
+    return texts;
+  }
+}

@@ -1,0 +1,198 @@
+package evenhand.cli;
+
+import evenhand.input.InputFault;
+import evenhand.input.Spelling;
+import evenhand.policy.PolicyFault;
+import evenhand.policy.RuleFailed;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.UsageMessageSpec;
+
+/** All commands of the jar. A new one is one line in {@link #Commands}. */
+public final class Commands {
+  /** Set to anything, a failure that nobody foresaw is printed in full. */
+  private static final String TRACE = "EVENHAND_TRACE";
+
+  private final Console console;
+  private final CommandLine root;
+
+  /** The root itself does nothing but say what there is. */
+  @picocli.CommandLine.Command(
+      name = "evenhand",
+      description = "Policy service for GPU clusters run by Slurm.",
+      synopsisSubcommandLabel = "COMMAND",
+      footer = {
+        "",
+        "evenhand COMMAND --help says more of each.",
+        "Exit status: 0 done, 1 the answer is no, 2 wrong use or bad input, 3 something outside"
+            + " failed."
+      })
+  private static final class Root extends Group {
+    Root(Console console) {
+      super(console);
+    }
+  }
+
+  @picocli.CommandLine.Command(
+      name = "slurm",
+      description = "How the text of Slurm's commands is understood.",
+      synopsisSubcommandLabel = "COMMAND")
+  private static final class Slurm extends Group {
+    Slurm(Console console) {
+      super(console);
+    }
+  }
+
+  /** A command that only groups others: called by itself it shows them, as wrong use. */
+  public abstract static class Group extends Command {
+    protected Group(Console console) {
+      super(console);
+    }
+
+    @Override
+    public Integer call() {
+      throw wrongUse("Say which command.");
+    }
+  }
+
+  public Commands(Console console, Parts parts) {
+    this.console = console;
+    root = new CommandLine(new Root(console));
+    add("serve", new CommandLine(new ServeCommand(console, parts.service())))
+        .setUnmatchedOptionsArePositionalParams(true);
+    add("decide", new DecideCommand(console, parts.policies()));
+    add("check", new CheckCommand(console));
+    CommandLine policy = new CommandLine(new PolicyCommands.PolicyGroup(console));
+    policy.addSubcommand("list", new PolicyCommands.ListCommand(console));
+    policy.addSubcommand("show", new PolicyCommands.ShowCommand(console));
+    add("policy", policy);
+    add("submit", new CommandLine(new SubmitCommand(console))).setStopAtPositional(true);
+    add("jobs", new JobsCommand(console));
+    add("job", new JobCommand(console));
+    add("why", new WhyCommand(console));
+    add("cancel", new CancelCommand(console));
+    add("queue", new QueueCommand(console));
+    add("placements", new PlacementsCommand(console));
+    add("accounts", new AccountsCommand(console));
+    add("decisions", new DecisionsCommand(console));
+    add("decision", new DecisionCommand(console));
+    add("cycle", new CycleCommand(console));
+    CommandLine slurm = new CommandLine(new Slurm(console));
+    CommandLine parse =
+        new CommandLine(new SlurmCommand(console, parts.slurmText(), parts.slurmKinds()));
+    listKinds(parse, parts.slurmKinds());
+    slurm.addSubcommand("parse", parse);
+    add("slurm", slurm);
+  }
+
+  private static void listKinds(CommandLine parse, Map<String, String> kinds) {
+    parse
+        .getHelpSectionMap()
+        .put(
+            UsageMessageSpec.SECTION_KEY_FOOTER_HEADING,
+            help ->
+                "\nKinds:\n"
+                    + kinds.entrySet().stream()
+                        .map(e -> String.format("  %-10s %s%n", e.getKey(), e.getValue()))
+                        .collect(Collectors.joining()));
+  }
+
+  /** Adds a command. */
+  public void add(String name, Command command) {
+    add(name, new CommandLine(command));
+  }
+
+  /** Adds a command, or a group of them, with settings of its own. */
+  public CommandLine add(String name, CommandLine command) {
+    root.addSubcommand(name, command);
+    return command;
+  }
+
+  /** Runs one command. Never throws, never ends the process; returns one of {@link Exit}. */
+  public int run(String... arguments) {
+    PrintWriter out = new PrintWriter(console.out(), true);
+    PrintWriter err = new PrintWriter(console.err(), true);
+    root.setOut(out)
+        .setErr(err)
+        .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
+        .setUsageHelpAutoWidth(false)
+        .setUsageHelpWidth(100)
+        .setParameterExceptionHandler(this::wrongUse)
+        .setExecutionExceptionHandler((e, command, result) -> failed(e));
+    root.setExitCodeExceptionMapper(e -> Exit.OUTSIDE);
+    int status;
+    try {
+      status = root.execute(arguments);
+    } catch (StackOverflowError | OutOfMemoryError e) {
+      console.err().println("The input is too large for the memory at hand (" + e + ").");
+      status = Exit.OUTSIDE;
+    }
+    out.flush();
+    err.flush();
+    console.out().flush();
+    console.err().flush();
+    if (status == Exit.DONE && console.out().checkError()) {
+      return Exit.OUTSIDE; // the answer did not arrive, e.g. the disk is full
+    }
+    return status;
+  }
+
+  private int wrongUse(CommandLine.ParameterException e, String[] arguments) {
+    CommandLine command = e.getCommandLine();
+    console.err().println(sentence(e));
+    if (command.getSubcommands().isEmpty()) {
+      console.err().println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
+    } else {
+      command.usage(console.err());
+    }
+    return Exit.WRONG_USE;
+  }
+
+  private static String sentence(CommandLine.ParameterException e) {
+    CommandLine command = e.getCommandLine();
+    if (!(e instanceof CommandLine.UnmatchedArgumentException unmatched)) {
+      return e.getMessage();
+    }
+    String word = Table.clean(unmatched.getUnmatched().get(0));
+    String plain = word.split("=", 2)[0];
+    if (plain.startsWith("-")) {
+      List<String> options =
+          command.getCommandSpec().options().stream().map(o -> o.longestName()).toList();
+      return "There is no option " + plain + "; " + Spelling.hint(plain, options);
+    }
+    if (command.getSubcommands().isEmpty()) {
+      return "\"" + word + "\" is one word too many.";
+    }
+    return "There is no command "
+        + plain
+        + "; "
+        + Spelling.hint(plain, command.getSubcommands().keySet());
+  }
+
+  private int failed(Exception e) {
+    if (e instanceof Failed known) {
+      console.err().println(known.getMessage());
+      return known.status();
+    }
+    if (e instanceof InputFault || e instanceof PolicyFault || e instanceof RuleFailed) {
+      console.err().println(e.getMessage());
+      return Exit.WRONG_USE;
+    }
+    console
+        .err()
+        .println(
+            "evenhand failed in a way nobody foresaw: "
+                + Table.clean(String.valueOf(e))
+                + "\nSet "
+                + TRACE
+                + "=1 to see where, and report it.");
+    if (console.environment().containsKey(TRACE)) {
+      e.printStackTrace(console.err());
+    }
+    return Exit.OUTSIDE;
+  }
+}

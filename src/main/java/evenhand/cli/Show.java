@@ -1,0 +1,66 @@
+package evenhand.cli;
+
+import evenhand.input.Durations;
+import java.util.ArrayList;
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+
+/** The service's answers in few words. */
+final class Show {
+  private Show() {}
+
+  /** A field as text; null when it is missing or null. */
+  static String text(JsonNode of, String field) {
+    JsonNode value = of.path(field);
+    if (value.isMissingNode() || value.isNull()) {
+      return null;
+    }
+    return value.isContainer() ? value.toString() : value.asString();
+  }
+
+  /** A number without an exponent, rounded to three places. */
+  static String number(JsonNode of, String field) {
+    JsonNode value = of.path(field);
+    return value.isNumber() ? number(value.asDouble()) : text(of, field);
+  }
+
+  private static String number(double value) {
+    return java.math.BigDecimal.valueOf(value)
+        .setScale(3, java.math.RoundingMode.HALF_EVEN)
+        .stripTrailingZeros()
+        .toPlainString();
+  }
+
+  /** Seconds as {@code 8h}. */
+  static String duration(JsonNode of, String field) {
+    JsonNode value = of.path(field);
+    return value.isNumber() ? Durations.text(value.asLong()) : null;
+  }
+
+  /** {@code 2 x 4 h100}: nodes, GPUs on each, tier. */
+  static String asked(JsonNode job) {
+    String gpus = text(job, "num_gpus");
+    String nodes = text(job, "nodes");
+    String tier = text(job, "tier");
+    return ("1".equals(nodes) ? gpus : nodes + "x" + gpus) + (tier == null ? "" : " " + tier);
+  }
+
+  /** {@code n1:2(4090)}; several with commas between. */
+  static String gpus(JsonNode one) {
+    if (one.isArray()) {
+      List<String> all = new ArrayList<>();
+      one.forEach(share -> all.add(gpus(share)));
+      return String.join(",", all);
+    }
+    return one.isObject()
+        ? text(one, "node") + ":" + text(one, "gpus") + "(" + text(one, "tier") + ")"
+        : null;
+  }
+
+  /** {@code account_usage=24000}; several with spaces between. */
+  static String figures(JsonNode figures) {
+    List<String> all = new ArrayList<>();
+    figures.properties().forEach(e -> all.add(e.getKey() + "=" + number(figures, e.getKey())));
+    return String.join(" ", all);
+  }
+}

@@ -1,0 +1,105 @@
+package evenhand.api;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.List;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/** The API on a real Tomcat on loopback, over a desk in memory. One for all tests of a JVM. */
+public final class ApiServer {
+  private static final ApiServer ONE = new ApiServer();
+
+  private final ConfigurableApplicationContext context;
+  private final HttpClient client = HttpClient.newHttpClient();
+
+  private ApiServer() {
+    SpringApplication application = new SpringApplication(App.class);
+    application.setRegisterShutdownHook(false);
+    context =
+        application.run(
+            "--server.port=0",
+            "--server.address=127.0.0.1",
+            "--spring.main.banner-mode=off",
+            "--logging.level.root=warn",
+            "--evenhand.api.max-body=2MB");
+  }
+
+  public static ApiServer one() {
+    return ONE;
+  }
+
+  public String url() {
+    return "http://127.0.0.1:" + ((WebServerApplicationContext) context).getWebServer().getPort();
+  }
+
+  int port() {
+    return ((WebServerApplicationContext) context).getWebServer().getPort();
+  }
+
+  public FakeDesk desk() {
+    return context.getBean(FakeDesk.class);
+  }
+
+  HttpResponse<String> get(String path, String... headers) throws Exception {
+    return send("GET", path, HttpRequest.BodyPublishers.noBody(), headers);
+  }
+
+  HttpResponse<String> post(String path, String json, String... headers) throws Exception {
+    String[] all = java.util.Arrays.copyOf(headers, headers.length + 2);
+    all[headers.length] = "Content-Type";
+    all[headers.length + 1] = "application/json";
+    return send("POST", path, HttpRequest.BodyPublishers.ofString(json), all);
+  }
+
+  HttpResponse<String> send(
+      String method, String path, HttpRequest.BodyPublisher body, String... headers)
+      throws Exception {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(url() + path)).method(method, body);
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  @Configuration
+  @EnableAutoConfiguration(
+      excludeName = {
+        "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+        "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration"
+      })
+  @Import(Api.class)
+  static class App {
+    @Bean
+    FakeDesk desk() {
+      return new FakeDesk();
+    }
+
+    @Bean
+    ActivePolicy policy() {
+      return () ->
+          new ActivePolicy.View(
+              "reservation",
+              "queue by usage, with reservations",
+              "sha256:p",
+              "rules",
+              List.of(
+                  new ActivePolicy.Clause(
+                      "D4", "Else it waits.", List.of("D4 A job waits"), List.of("k = 1 (none)"))));
+    }
+
+    @Bean
+    CycleNow cycle() {
+      return () ->
+          new CycleNow.Report(FakeDesk.AT, "DECIDED", null, "d-1", 2, List.of("one note"), 12);
+    }
+  }
+}

@@ -1,0 +1,219 @@
+package evenhand.policy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Bad edits of the real rules: each is refused with file, line, rule and a plain sentence. */
+class LintTest {
+  @TempDir Path rules;
+
+  @BeforeEach
+  void copy() throws IOException {
+    Path from = Path.of("rules");
+    try (Stream<Path> all = Files.walk(from)) {
+      for (Path p : all.toList()) {
+        Path to = rules.resolve(from.relativize(p).toString());
+        if (Files.isDirectory(p)) {
+          Files.createDirectories(to);
+        } else {
+          Files.copy(p, to);
+        }
+      }
+    }
+  }
+
+  private void edit(String file, String old, String changed) throws IOException {
+    Path path = rules.resolve(file);
+    String text = Files.readString(path);
+    assertThat(text).contains(old);
+    Files.writeString(path, text.replace(old, changed));
+  }
+
+  private List<PolicyFault.Fault> faults() {
+    PolicyFault fault =
+        catchThrowableOfType(
+            PolicyFault.class, () -> Policies.load(Optional.of(rules), "reservation", Map.of()));
+    assertThat(fault).as("the edit is refused").isNotNull();
+    return fault.faults();
+  }
+
+  @Test
+  void theRulesAsTheyAreLoad() throws Exception {
+    for (String name : List.of("reservation", "skip", "fifo")) {
+      Policy policy = Policies.load(Optional.of(rules), name, Map.of());
+      assertThat(policy.name()).isEqualTo(name);
+      assertThat(policy.hash()).matches("sha256:[0-9a-f]{64}");
+      assertThat(policy.clauses()).hasSizeGreaterThan(20);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+      insert( new Wait(           | modify( $turn ) { }; insert( new Wait( | may only insert outcomes
+      insert( new Wait(           | insert( new String(                    | no outcome
+      @clause( D4 )               | @clause( D9 )                          | must carry @clause( D4 )
+      ruleflow-group "wait"       | ruleflow-group "weight"                | is no stage
+      ruleflow-group "wait"       |                                        | belongs to no stage
+      ruleflow-group "wait"       | ruleflow-group "wait" salience 10      | order comes from stages alone
+      rule "D4 A job              | rule "A job                            | must begin with the file's clause
+      Turn( $r : request,         | Tern( $r : request,                    | no fact or outcome called Tern
+      reservation == null         | reservations == null                   | reservations
+      Placement( group == $g )    | Placement( group == $h )               | $h
+      most_idle( $p )             | busiest( $p )                          | busiest
+      """)
+  void badEditsOfOneRule(String old, String changed, String said) throws IOException {
+    edit("dispatch/D4.drl", old, changed == null ? "" : changed);
+    List<PolicyFault.Fault> faults = faults();
+    assertThat(faults).allSatisfy(f -> assertThat(f.file()).isEqualTo("dispatch/D4.drl"));
+    assertThat(faults.toString()).contains(said);
+    assertThat(faults.get(0).line()).isPositive();
+    assertThat(faults.get(0).toString()).doesNotContain("org.drools").doesNotContain("Exception");
+  }
+
+  @Test
+  void askingForTheAbsenceOfWhatTheOwnStageInserts() throws IOException {
+    edit(
+        "reservation/R3.drl",
+        "not Lost( reservation == $held )",
+        "not Release( job == $held.job )");
+    assertThat(faults().get(0).sentence()).contains("own stage \"rank\"");
+  }
+
+  @Test
+  void countingOverWhatTheOwnStageInserts() throws IOException {
+    edit(
+        "dispatch/D1.drl",
+        "accumulate( Available( $p : placement ); $best : preferred( $p ) )",
+        "accumulate( Available( $p : placement ); $best : preferred( $p ) ) not Start()");
+    assertThat(faults().get(0).sentence()).contains("own stage \"start\"");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "import java.io.File;",
+        "global java.util.List all",
+        "package x;",
+        "declare X end",
+        "function void f() {}",
+        "query q() end"
+      })
+  void rulesOnly(String line) throws IOException {
+    Path path = rules.resolve("dispatch/D4.drl");
+    Files.writeString(path, line + "\n" + Files.readString(path));
+    assertThat(faults().get(0))
+        .satisfies(f -> assertThat(f.line()).isEqualTo(1))
+        .satisfies(f -> assertThat(f.sentence()).contains("holds rules only"));
+  }
+
+  @Test
+  void aRuleOfMoreThanTwentyLines() throws IOException {
+    edit("reservation/R3.drl", "  when\n", "  when\n" + "\n".repeat(14));
+    assertThat(faults().get(0).sentence()).contains("at most 20");
+  }
+
+  @Test
+  void twoRulesOfOneName() throws IOException {
+    Path path = rules.resolve("reservation/R3.drl");
+    String text = Files.readString(path);
+    Files.writeString(path, text + text.substring(text.indexOf("rule \"")));
+    assertThat(faults().toString()).contains("same name as a rule in reservation/R3.drl");
+  }
+
+  @Test
+  void aFileWithoutARule() throws IOException {
+    Files.writeString(rules.resolve("reservation/R3.drl"), "// nothing\n");
+    assertThat(faults().get(0).sentence()).contains("holds no rule");
+  }
+
+  @Test
+  void halfAFile() throws IOException {
+    Path path = rules.resolve("reservation/R3.drl");
+    String text = Files.readString(path);
+    Files.writeString(path, text.substring(0, text.indexOf("then")));
+    assertThat(faults().get(0).file()).isEqualTo("reservation/R3.drl");
+  }
+
+  @Test
+  void aFileThatIsNotText() throws IOException {
+    Files.write(rules.resolve("reservation/R3.drl"), new byte[] {(byte) 0xff, (byte) 0xfe, 0, 1});
+    assertThat(faults().get(0).sentence()).contains("not UTF-8");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+      - reservation/R3                      | - reservation/R33                     | there is no reservation/R33.drl
+      - reservation/R3                      | - reservation/R2                      | twice
+      - reservation/R3                      | - ../../outside                       | there is no ../../outside.drl
+      value: at_release                     | value: sometimes                      | one of [at_release, at_job_end]
+      value: 8                              | value: eight                          | a number of GPUs
+      value: 8                              | value: -1                             | a number of GPUs
+      keys: [tier_desc, idle_desc, node_asc] | keys: [tier_down]                    | _asc or _desc
+      keys: [tier_desc, idle_desc, node_asc] | keys: [colour_asc]                   | no key to choose by
+      keys: [account_usage_asc, queued_at_asc, id_asc] | keys: [beauty_asc]         | no key to choose by
+      max_gpus_per_node:                    | max_gpus:                             | max_gpus_per_node
+      policy: reservation                   | policy: other                         | the file's name says reservation
+      title:                                | titel:                                | titel
+      """)
+  void badEditsOfThePolicy(String old, String changed, String said) throws IOException {
+    edit("policies/reservation.yaml", old, changed);
+    assertThat(faults().toString()).contains(said).doesNotContain("Exception");
+  }
+
+  @Test
+  void anUnknownPolicyNamesThoseThereAre() {
+    PolicyFault fault =
+        catchThrowableOfType(
+            PolicyFault.class, () -> Policies.load(Optional.of(rules), "fair", Map.of()));
+    assertThat(fault).hasMessageContaining("[fifo, reservation, skip]");
+    assertThat(
+            catchThrowableOfType(
+                PolicyFault.class, () -> Policies.load(Optional.of(rules), "../x", Map.of())))
+        .hasMessageContaining("no policy of that name");
+  }
+
+  @Test
+  void settingsForOnce() throws Exception {
+    Policy plain = Policies.load(Optional.of(rules), "reservation", Map.of());
+    Policy changed =
+        Policies.load(
+            Optional.of(rules),
+            "reservation",
+            Map.of("preference", "tier_desc,idle_asc,node_asc", "max_gpus_per_node", "4"));
+    assertThat(changed.hash()).isNotEqualTo(plain.hash());
+    PolicyFault fault =
+        catchThrowableOfType(
+            PolicyFault.class,
+            () -> Policies.load(Optional.of(rules), "reservation", Map.of("colour", "red")));
+    assertThat(fault).hasMessageContaining("no parameter \"colour\"");
+  }
+
+  @Test
+  void theHashIsOfTheTextAndTheParameters() throws Exception {
+    String before = Policies.load(Optional.of(rules), "reservation", Map.of()).hash();
+    assertThat(Policies.load(Optional.of(rules), "reservation", Map.of()).hash()).isEqualTo(before);
+    edit("reservation/R3.drl", "no longer first", "not first any more");
+    assertThat(Policies.load(Optional.of(rules), "reservation", Map.of()).hash())
+        .isNotEqualTo(before);
+  }
+}

@@ -153,6 +153,7 @@ final class Demo implements SmartLifecycle {
                   example.name(),
                   example.account(),
                   "demo",
+                  null,
                   1,
                   example.gpus(),
                   example.tier(),

@@ -135,6 +135,7 @@ class RandomHistoryTest {
                 "j",
                 account,
                 "kim",
+                null,
                 1,
                 1 + random.nextInt(4),
                 null,

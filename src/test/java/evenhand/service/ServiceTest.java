@@ -35,8 +35,8 @@ class ServiceTest {
 
   private static NewJob job(int gpus, String script) {
     return new NewJob(
-        "mine", "KDG", "kim", 1, gpus, null, null, 0, true, 0, null, script, List.of(), Map.of(),
-        null);
+        "mine", "KDG", "kim", null, 1, gpus, null, null, 0, true, 0, null, script, List.of(),
+        Map.of(), null);
   }
 
   private static Desk.JobView await(Desk desk, String id, JobState state)

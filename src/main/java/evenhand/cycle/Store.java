@@ -24,7 +24,8 @@ public interface Store {
 
   /**
    * Brings tiers and accounts in line with the settings: new ones are made, tiers are changed, an
-   * account keeps its usage and weight. None is deleted: what was charged stays readable.
+   * account keeps its usage and weight. None is deleted: what was charged stays readable. But a
+   * tier that is not among these is not used any more: neither it nor its GPUs are in the world.
    *
    * @throws IllegalArgumentException when an account's parent is not known
    */

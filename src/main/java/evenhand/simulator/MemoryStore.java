@@ -74,6 +74,8 @@ public final class MemoryStore implements Store {
 
   @Override
   public synchronized void setUp(List<Tier> setTiers, List<AccountSetup> setAccounts, Instant now) {
+    tiers.keySet().retainAll(setTiers.stream().map(Tier::name).toList());
+    stock.values().removeIf(s -> !tiers.containsKey(s.tier().name()));
     for (Tier tier : setTiers) {
       tiers.put(tier.name(), tier);
       stock.replaceAll(

@@ -34,12 +34,7 @@ public final class Service {
     try {
       context = application.run(arguments);
     } catch (RuntimeException e) {
-      Throwable root = e;
-      while (root.getCause() != null && root.getCause() != root) {
-        root = root.getCause();
-      }
-      LOG.error("evenhand cannot start: {}", root.getMessage());
-      LOG.debug("Where that happened", e);
+      LOG.debug("evenhand cannot start", e);
       throw e;
     }
     if (context instanceof WebServerApplicationContext web) {

@@ -1,5 +1,9 @@
 package evenhand.service;
 
+import evenhand.api.ActivePolicy;
+import evenhand.api.Api;
+import evenhand.api.CycleNow;
+import evenhand.check.Check;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Cluster;
 import evenhand.cycle.Cycle;
@@ -15,8 +19,8 @@ import evenhand.facts.Tier;
 import evenhand.json.DecisionJson;
 import evenhand.json.SnapshotJson;
 import evenhand.outcomes.Decision;
-import evenhand.policy.Policies;
 import evenhand.policy.PolicyFault;
+import evenhand.policy.RuleFiles;
 import evenhand.router.HttpRouter;
 import evenhand.simulator.SimulatedCluster;
 import evenhand.store.PostgresStore;
@@ -24,7 +28,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -37,18 +40,15 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.FilterType;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 /** Which part stands behind which port. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 @EnableConfigurationProperties(Settings.class)
-@ComponentScan(
-    basePackages = {"evenhand.api", "evenhand.slurm"},
-    // Applications of their own, made by tests, are no part of this one.
-    excludeFilters =
-        @ComponentScan.Filter(type = FilterType.REGEX, pattern = "evenhand\\..*Server\\$.*"))
+@Import(Api.class)
+@ComponentScan("evenhand.slurm")
 class Wiring {
   private static final Logger LOG = LoggerFactory.getLogger("evenhand");
 
@@ -84,7 +84,8 @@ class Wiring {
         settings.rules() == null || settings.rules().isBlank()
             ? Optional.empty()
             : Optional.of(Path.of(settings.rules()));
-    PolicyInForce policy = new PolicyInForce(Policies.load(folder, settings.policy(), Map.of()));
+    Check check = new Check(RuleFiles.of(folder));
+    PolicyInForce policy = new PolicyInForce(check.passed(settings.policy(), Optional.empty()));
     LOG.info(
         "Policy {} from {}, {}", policy.get().name(), policy.get().where(), policy.get().hash());
     return policy;
@@ -194,6 +195,16 @@ class Wiring {
   @Bean
   CycleHealth cycleHealthIndicator(CycleTimer timer, Settings settings, Clock clock) {
     return new CycleHealth(timer, settings, clock);
+  }
+
+  @Bean
+  ActivePolicy activePolicy(PolicyInForce policy) {
+    return ActivePolicy.of(policy);
+  }
+
+  @Bean
+  CycleNow cycleNow(CycleTimer timer) {
+    return CycleNow.of(timer::run);
   }
 
   @Bean

@@ -171,6 +171,15 @@ final class CycleTimer implements SmartLifecycle {
       LOG.warn("Nothing is decided ({}): {}", report.result(), report.because());
     }
     report.notes().forEach(LOG::warn);
+    for (CycleReport.Ending ending : report.endings()) {
+      LOG.info(
+          "Job {} {}{}; {} is charged {} TFLOP-s",
+          ending.job(),
+          ending.state().ended() ? "ended: " + ending.state() : "is queued again",
+          ending.because() == null ? "" : ", " + ending.because(),
+          ending.account(),
+          String.format(Locale.ROOT, "%,.1f", ending.chargedTflopSeconds()));
+    }
     if (report.decision() != null) {
       for (Decided decided : report.decision().outcomes()) {
         if (!(decided.outcome() instanceof Wait)) {

@@ -35,6 +35,8 @@ class ShortCutsTest {
             Set.of(
                 "job", "account", "user", "priority", "minRuntimeSeconds", "resumable", "attempt"),
             true,
+            quick.countAlike(),
+            quick.victims(),
             quick.explain());
     assertThat(quick.looksAt()).as("no rule of a turn needs to tell jobs apart").isEmpty();
     assertThat(quick.nodesMatter()).isFalse();

@@ -618,13 +618,13 @@ public final class FrontDesk implements Desk {
     }
     Request request = request(job.asks());
     String best = best(request, snapshot);
-    message
-        .append(" It needs ")
-        .append(request.asked())
-        .append(
-            best == null
-                ? "; no placement could run it at present."
-                : "; the most free now is " + best + ".");
+    if (message.indexOf(request.asked()) < 0) {
+      message.append(" It needs ").append(request.asked()).append('.');
+    }
+    message.append(
+        best == null
+            ? " No placement that is up could run it."
+            : " The most free now is " + best + ".");
     if (position > 0) {
       message
           .append(' ')

@@ -245,7 +245,7 @@ public final class PostgresStore implements Store, AutoCloseable {
             select p.node_name, p.tier_id, p.capacity, p.state, p.reason
             from placements p join gpu_tiers t on t.id = p.tier_id
             where t.configured
-            order by p.node_name, p.tier_id
+            order by p.node_name, t.sort_order, t.name
             """)
         .query(
             (rs, n) ->

@@ -373,7 +373,7 @@ final class Following {
               asks.resumable(),
               asks.attempt() + 1);
       List<Placement> inventory = inventory(world);
-      return policy.admit(request, world.tiers(), inventory).accepted();
+      return policy.admit(request, world.accounts(), world.tiers(), inventory).accepted();
     }
 
     /** Over for good. */

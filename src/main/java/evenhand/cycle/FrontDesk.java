@@ -128,7 +128,8 @@ public final class FrontDesk implements Desk {
             job.minRuntimeSeconds(),
             job.resumable(),
             1);
-    Admission admission = policy.get().admit(request, world.tiers(), Following.inventory(world));
+    Admission admission =
+        policy.get().admit(request, world.accounts(), world.tiers(), Following.inventory(world));
     if (!admission.accepted()) {
       throw new Refused(
           admission.refusal().code(),
@@ -684,7 +685,11 @@ public final class FrontDesk implements Desk {
       if (p.state() != NodeState.UP
           || !fits.computeIfAbsent(
               p.group(),
-              g -> policy.get().admit(request, snapshot.tiers(), List.of(p)).accepted())) {
+              g ->
+                  policy
+                      .get()
+                      .admit(request, snapshot.accounts(), snapshot.tiers(), List.of(p))
+                      .accepted())) {
         continue;
       }
       int idle = Math.max(0, p.idle() - reserved.getOrDefault(place(p.node(), p.tier()), 0));

@@ -1,5 +1,6 @@
 package evenhand.policy;
 
+import evenhand.facts.Account;
 import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.Moment;
@@ -21,6 +22,7 @@ import evenhand.outcomes.Release;
 import evenhand.outcomes.Remark;
 import evenhand.outcomes.Settlement;
 import evenhand.policy.Firing.Concluded;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -67,6 +69,14 @@ final class DroolsPolicy implements Policy {
   }
 
   @Override
+  public Optional<Duration> lookback() {
+    return loaded.settings().stream()
+        .filter(s -> s.name().equals("lookback"))
+        .findFirst()
+        .map(s -> Duration.ofNanos(Math.round(s.number() * 1e9)));
+  }
+
+  @Override
   public Optional<Rule> rule(String name) {
     return Optional.ofNullable(loaded.rules().get(name));
   }
@@ -104,8 +114,11 @@ final class DroolsPolicy implements Policy {
   }
 
   @Override
-  public Admission admit(Request request, List<Tier> tiers, List<Placement> placements) {
+  public Admission admit(
+      Request asked, List<Account> accounts, List<Tier> tiers, List<Placement> placements) {
     try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
+      Request request = withTerms(asked, accounts);
+      accounts.forEach(firing::insert);
       loaded.settings().forEach(firing::insert);
       tiers.forEach(firing::insert);
       groups(placements).forEach(firing::insert);
@@ -127,6 +140,29 @@ final class DroolsPolicy implements Policy {
       }
       return new Admission(refusal, by == null ? null : by.clause(), remarks);
     }
+  }
+
+  /** Whether a submission would be allocated, where the policy knows budgets. */
+  private Request withTerms(Request r, List<Account> accounts) {
+    if (!loaded.order().usesTree() || r.account() == null) {
+      return r;
+    }
+    AccountTree tree = new AccountTree(accounts, List.of());
+    boolean allocated = r.minRuntimeSeconds() > 0 && tree.share(r.account()) > 0;
+    return new Request(
+        r.nodes(),
+        r.numGpus(),
+        r.tier(),
+        r.minimumTierSortOrder(),
+        r.job(),
+        r.account(),
+        r.user(),
+        r.role(),
+        r.priority(),
+        r.minRuntimeSeconds(),
+        r.resumable(),
+        r.attempt(),
+        allocated);
   }
 
   /** Where a rule stands among the policy's modules. */

@@ -199,7 +199,13 @@ public final class Policies {
         Parameter old = parameters.get(name);
         parameters.put(
             name,
-            new Parameter(set.getValue(), old.unit(), old.oneOf(), old.clause(), old.meaning()));
+            new Parameter(
+                set.getValue(),
+                old.unit(),
+                old.oneOf(),
+                old.clause(),
+                old.readBy(),
+                old.meaning()));
       } else {
         Set<String> known = new LinkedHashSet<>(parameters.keySet());
         known.addAll(choices.keySet());
@@ -258,7 +264,8 @@ public final class Policies {
           }
         });
     for (String name : parameters.keySet()) {
-      if (!read.contains(name)) {
+      boolean byService = "service".equals(parameters.get(name).readBy());
+      if (!byService && !read.contains(name)) {
         faults.add(
             new Fault(
                 path,

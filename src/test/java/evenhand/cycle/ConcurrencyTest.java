@@ -36,7 +36,7 @@ class ConcurrencyTest {
     cluster.node("n2", MID, 2);
     cluster.runTimes(order -> Duration.ofMillis(order.token().job() % 7 * 60));
     DataSource source = Database.fresh();
-    PlainPolicy policy = new PlainPolicy();
+    RealPolicy policy = new RealPolicy();
     AtomicBoolean over = new AtomicBoolean();
     ExecutorService pool = Executors.newFixedThreadPool(5);
     try (PostgresStore store = new PostgresStore(source);
@@ -119,7 +119,7 @@ class ConcurrencyTest {
     }
   }
 
-  private static Cycle cycle(Store store, Cluster cluster, PlainPolicy policy, Clock clock) {
+  private static Cycle cycle(Store store, Cluster cluster, RealPolicy policy, Clock clock) {
     return new Cycle(
         store, cluster, Router.NONE, () -> policy, Recorder.NOTHING, clock, CycleSettings.DEFAULT);
   }

@@ -22,7 +22,7 @@ class FrontDeskTest {
 
   final ManualClock clock = new ManualClock(T0);
   final SimulatedCluster cluster = new SimulatedCluster(clock);
-  final PlainPolicy policy = new PlainPolicy();
+  final RealPolicy policy = new RealPolicy();
   final Store store = new MemoryStore();
   Cycle cycle;
   Desk desk;

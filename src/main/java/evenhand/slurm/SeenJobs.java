@@ -32,6 +32,7 @@ record SeenJobs(
    */
   static final String COLUMNS =
       "JobID:24,State:24,SubmitTime:24,StartTime:24,EndTime:24,exit_code:16,RestartCnt:20,"
+          + "NumNodes:12,"
           + "tres-per-node:200,NodeList:4000,Name:100,Reason:200";
 
   private static final Pattern OURS = Pattern.compile("evenhand-[0-9a-z]{1,16}-\\d+-\\d+");

@@ -1,12 +1,36 @@
 package evenhand.api;
 
+import evenhand.policy.Policy;
+import evenhand.policy.Rule;
 import io.swagger.v3.oas.annotations.media.Schema;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** The policy that decides at present. */
 public interface ActivePolicy {
 
   View view();
+
+  /** The view of whichever policy is active when it is asked for. */
+  static ActivePolicy of(Supplier<Policy> active) {
+    return () -> {
+      Policy policy = active.get();
+      return new View(
+          policy.name(),
+          policy.title(),
+          policy.hash(),
+          policy.where(),
+          policy.clauses().stream()
+              .map(
+                  c ->
+                      new Clause(
+                          c.clause(),
+                          c.text(),
+                          c.rules().stream().map(Rule::name).toList(),
+                          c.figures()))
+              .toList());
+    };
+  }
 
   /**
    * @param from where its rule files were read from, for people

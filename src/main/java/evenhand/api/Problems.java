@@ -5,7 +5,6 @@ import evenhand.input.InputFault;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
-import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -17,6 +16,7 @@ import org.springframework.dao.TransientDataAccessException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
 import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
@@ -50,6 +50,7 @@ class Problems {
                   "IDEMPOTENCY_CONFLICT",
                   "The key was used for another job",
                   refused.getMessage());
+          case "BUSY" -> Problem.of(409, "BUSY", "It is changing just now", refused.getMessage());
           case "FORBIDDEN" ->
               Problem.of(403, "FORBIDDEN", "That is not yours to do", refused.getMessage());
           case "NO_FIT_PLACEMENT" ->
@@ -158,12 +159,8 @@ class Problems {
     for (int depth = 0; at != null && depth < 20; depth++, at = at.getCause()) {
       if (at instanceof DataAccessResourceFailureException
           || at instanceof TransientDataAccessException
-          || at instanceof CannotCreateTransactionException) {
-        return true;
-      }
-      String state = at instanceof SQLException sql ? sql.getSQLState() : null;
-      if (state != null
-          && (state.startsWith("08") || state.startsWith("53") || state.startsWith("57P"))) {
+          || at instanceof CannotCreateTransactionException
+          || at instanceof TransactionSystemException) { // lost while committing
         return true;
       }
     }

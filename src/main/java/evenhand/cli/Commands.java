@@ -1,9 +1,11 @@
 package evenhand.cli;
 
 import evenhand.input.InputFault;
+import evenhand.input.Spelling;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFailed;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
@@ -63,6 +65,11 @@ public final class Commands {
     add("serve", new CommandLine(new ServeCommand(console, parts.service())))
         .setUnmatchedOptionsArePositionalParams(true);
     add("decide", new DecideCommand(console, parts.policies()));
+    add("check", new CheckCommand(console));
+    CommandLine policy = new CommandLine(new PolicyCommands.PolicyGroup(console));
+    policy.addSubcommand("list", new PolicyCommands.ListCommand(console));
+    policy.addSubcommand("show", new PolicyCommands.ShowCommand(console));
+    add("policy", policy);
     add("submit", new CommandLine(new SubmitCommand(console))).setStopAtPositional(true);
     add("jobs", new JobsCommand(console));
     add("job", new JobCommand(console));
@@ -136,18 +143,34 @@ public final class Commands {
 
   private int wrongUse(CommandLine.ParameterException e, String[] arguments) {
     CommandLine command = e.getCommandLine();
-    if (e instanceof CommandLine.UnmatchedArgumentException unmatched) {
-      console.err().println(e.getMessage() + ".");
-      CommandLine.UnmatchedArgumentException.printSuggestions(unmatched, command.getErr());
-    } else {
-      console.err().println(e.getMessage());
-    }
+    console.err().println(sentence(e));
     if (command.getSubcommands().isEmpty()) {
       console.err().println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
     } else {
       command.usage(console.err());
     }
     return Exit.WRONG_USE;
+  }
+
+  private static String sentence(CommandLine.ParameterException e) {
+    CommandLine command = e.getCommandLine();
+    if (!(e instanceof CommandLine.UnmatchedArgumentException unmatched)) {
+      return e.getMessage();
+    }
+    String word = Table.clean(unmatched.getUnmatched().get(0));
+    String plain = word.split("=", 2)[0];
+    if (plain.startsWith("-")) {
+      List<String> options =
+          command.getCommandSpec().options().stream().map(o -> o.longestName()).toList();
+      return "There is no option " + plain + "; " + Spelling.hint(plain, options);
+    }
+    if (command.getSubcommands().isEmpty()) {
+      return "\"" + word + "\" is one word too many.";
+    }
+    return "There is no command "
+        + plain
+        + "; "
+        + Spelling.hint(plain, command.getSubcommands().keySet());
   }
 
   private int failed(Exception e) {

@@ -27,8 +27,7 @@ final class SlurmCommand extends Command {
   @Override
   public Integer call() {
     if (!kinds.containsKey(kind)) {
-      throw wrongUse(
-          "There is no kind \"" + kind + "\"; " + Spelling.hint(kind, kinds.keySet()) + ".");
+      throw wrongUse("There is no kind \"" + kind + "\"; " + Spelling.hint(kind, kinds.keySet()));
     }
     // job names and comments in Slurm are not always UTF-8: what is not is replaced
     return text.run(

@@ -20,8 +20,8 @@ import tools.jackson.databind.node.ObjectNode;
     description = "Submit a job to the running service.",
     customSynopsis = {
       "evenhand submit --account=ID --gpus=N [OPTIONS] SCRIPT [ARGS...]",
-      "evenhand submit --account=ID --gpus=N [OPTIONS] -- COMMAND [ARGS...]",
-      "evenhand submit --file=JOB.json [--idempotency-key=KEY] [OPTIONS]"
+      "       evenhand submit --account=ID --gpus=N [OPTIONS] -- COMMAND [ARGS...]",
+      "       evenhand submit --file=JOB.json [--idempotency-key=KEY] [OPTIONS]"
     },
     footer = {
       "",
@@ -159,12 +159,11 @@ final class SubmitCommand extends Command {
     }
     ObjectNode job = new JsonMapper().createObjectNode();
     List<String> arguments;
+    job.put("name", name == null ? plainName(words.get(0)) : name);
     if (isCommand()) {
-      job.put("name", name == null ? plainName(words.get(0)) : name);
       job.put("script", COMMAND_SCRIPT);
       arguments = words;
     } else {
-      job.put("name", name == null ? plainName(words.get(0)) : name);
       job.put("script", console().read(words.get(0)));
       arguments = words.subList(1, words.size());
     }

@@ -273,9 +273,10 @@ public final class Cycle {
         }
       }
       if (!said.isEmpty()) {
+        Decision named = made.on(recorder.hash(snapshot));
         changes.decided(
             new Changes.DecisionRecord(
-                made, recorder.decision(made), recorder.snapshot(snapshot), List.copyOf(said)));
+                named, recorder.decision(named), recorder.snapshot(snapshot), List.copyOf(said)));
       }
       return changes;
     }

@@ -73,6 +73,11 @@ public final class FrontDesk implements Desk {
 
   @Override
   public JobView submit(NewJob job, String idempotencyKey) {
+    return receive(job, idempotencyKey).job();
+  }
+
+  @Override
+  public Receipt receive(NewJob job, String idempotencyKey) {
     Store.Key key = null;
     if (idempotencyKey != null) {
       if (idempotencyKey.isBlank() || idempotencyKey.length() > LONGEST_KEY) {
@@ -139,7 +144,7 @@ public final class FrontDesk implements Desk {
     return same(store.add(job, minimum, remark, key, now()), idempotencyKey);
   }
 
-  private static JobView same(Store.Added added, String key) {
+  private static Receipt same(Store.Added added, String key) {
     if (!added.sameBody()) {
       throw new Refused(
           "IDEMPOTENCY_CONFLICT",
@@ -151,7 +156,7 @@ public final class FrontDesk implements Desk {
               + added.record().job().id()
               + "; use a new key for a new job");
     }
-    return view(added.record());
+    return new Receipt(view(added.record()), added.isNew());
   }
 
   private static Refused invalid(String field, String message) {

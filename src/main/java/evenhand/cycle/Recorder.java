@@ -10,6 +10,9 @@ public interface Recorder {
 
   String snapshot(Snapshot snapshot);
 
+  /** Names the snapshot, {@code sha256:…}: what the decision's {@code snapshotHash} becomes. */
+  String hash(Snapshot snapshot);
+
   /** Keeps no text: for simulations, where nobody reads it. */
   Recorder NOTHING =
       new Recorder() {
@@ -21,6 +24,11 @@ public interface Recorder {
         @Override
         public String snapshot(Snapshot snapshot) {
           return "{}";
+        }
+
+        @Override
+        public String hash(Snapshot snapshot) {
+          return "none";
         }
       };
 }

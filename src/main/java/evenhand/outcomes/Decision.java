@@ -26,4 +26,9 @@ public record Decision(
     accruals = List.copyOf(accruals);
     yields = List.copyOf(yields);
   }
+
+  /** The same decision, naming the snapshot it was made on. */
+  public Decision on(String hash) {
+    return new Decision(policy, policyHash, hash, now, outcomes, accruals, yields);
+  }
 }

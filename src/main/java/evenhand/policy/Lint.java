@@ -367,7 +367,7 @@ final class Lint {
         break;
       }
     }
-    return comment.toString().stripIndent().stripTrailing();
+    return comment.toString().stripTrailing().stripIndent();
   }
 
   private static String shorten(String statement) {

@@ -54,7 +54,7 @@ public final class Policies {
     return new DroolsPolicy(read(files, name, settings));
   }
 
-  private static Loaded read(RuleFiles files, String name, Map<String, String> settings)
+  static Loaded read(RuleFiles files, String name, Map<String, String> settings)
       throws PolicyFault {
     String path = "policies/" + name + ".yaml";
     Optional<String> found = NAME.matcher(name).matches() ? files.read(path) : Optional.empty();

@@ -24,7 +24,9 @@ import evenhand.outcomes.Settlement;
 import evenhand.outcomes.Start;
 import evenhand.outcomes.Wait;
 import evenhand.outcomes.Yield;
+import evenhand.policy.ClauseView;
 import evenhand.policy.Policy;
+import evenhand.policy.Rule;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -32,6 +34,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A policy in plain Java for tests of the shell: in order of submission, starts on the first
@@ -44,6 +47,26 @@ class PlainPolicy implements Policy {
   @Override
   public String name() {
     return "plain";
+  }
+
+  @Override
+  public String title() {
+    return "plain";
+  }
+
+  @Override
+  public String where() {
+    return "here";
+  }
+
+  @Override
+  public List<ClauseView> clauses() {
+    return List.of();
+  }
+
+  @Override
+  public Optional<Rule> rule(String name) {
+    return Optional.empty();
   }
 
   @Override
@@ -208,25 +231,5 @@ class PlainPolicy implements Policy {
 
   static List<String> running(Snapshot snapshot) {
     return snapshot.running().stream().map(Running::job).toList();
-  }
-
-  @Override
-  public String title() {
-    return "a policy in plain Java, for tests of the shell";
-  }
-
-  @Override
-  public String where() {
-    return "the tests";
-  }
-
-  @Override
-  public java.util.List<evenhand.policy.ClauseView> clauses() {
-    return java.util.List.of();
-  }
-
-  @Override
-  public java.util.Optional<evenhand.policy.Rule> rule(String name) {
-    return java.util.Optional.empty();
   }
 }

@@ -82,6 +82,11 @@ public record SlurmSettings(
   }
 
   public SlurmSettings {
+    // A key without a value in a settings file is empty text, and says nothing.
+    conf = conf == null || conf.toString().isBlank() ? null : conf;
+    bin = bin == null || bin.toString().isBlank() ? null : bin;
+    partition = partition == null || partition.isBlank() ? null : partition;
+    workdir = workdir == null || workdir.isBlank() ? null : workdir;
     environment = Map.copyOf(environment);
     jobEnvironment = Map.copyOf(jobEnvironment);
     sbatchOptions = List.copyOf(sbatchOptions);

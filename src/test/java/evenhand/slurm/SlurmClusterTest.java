@@ -25,6 +25,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -150,8 +151,14 @@ class SlurmClusterTest {
             "\tü 日本 🙂",
             "a,b=c;d|e&f>g",
             "*?[a]",
-            "%j");
-    Map<String, String> environment =
+            "%j",
+            "x".repeat(100_000));
+    Map<String, String> environment = new TreeMap<>();
+    for (int i = 0; i < 500; i++) {
+      environment.put("MANY_" + i, "value " + i);
+    }
+    environment.put("LARGE", "ü".repeat(50_000));
+    environment.putAll(
         Map.of(
             "COMMAS", "one,two=3,,",
             "NEWLINES", "a\n\nb\n",
@@ -161,7 +168,7 @@ class SlurmClusterTest {
             "odd name.x", "1",
             "SBATCH_PARTITION", "nope",
             "TZ", "Asia/Seoul",
-            "PATH", "/usr/bin:/bin:/a b");
+            "PATH", "/usr/bin:/bin:/a b"));
     String script =
         """
         #!/bin/bash

@@ -50,10 +50,13 @@ class SlurmCycleTest {
   private static final Duration SOON = Duration.ofSeconds(40);
   private static final String SLEEP = "#!/bin/sh\nsleep 300\n";
 
+  private static int stores;
+
   private final SlurmSandbox slurm;
   private final SlurmCluster real;
   private final Policy policy;
-  private final MemoryStore store = new MemoryStore();
+  // Every test counts its jobs from 1, and Slurm remembers those of the tests before.
+  private final MemoryStore store = new MemoryStore("t" + ++stores);
   private final List<String> notes = new ArrayList<>();
   private Path work;
   private Cycle cycle;
@@ -284,6 +287,7 @@ class SlurmCycleTest {
   void aCancelBehindOurBackIsSeenAndCharged() throws Exception {
     long outside = add("bcg", 1, "3080ti", SLEEP);
     awaitState(outside, JobState.RUNNING);
+    Thread.sleep(1100); // Slurm counts in whole seconds
     slurm.run("scancel", job(outside).attempt().clusterJob());
     awaitState(outside, JobState.CANCELLED);
     assertThat(job(outside).job().stateReason())

@@ -91,6 +91,13 @@ public final class FrontDesk implements Desk {
       }
     }
     World world = store.load(null);
+    if (world.stock().isEmpty() && latest.get().reading() == null) {
+      throw new Refused(
+          "NOT_READY",
+          null,
+          null,
+          "the cluster has not been read yet, so nothing is known to fit; try again in a moment");
+    }
     known("account", job.account(), world.accounts().stream().map(a -> a.id()).toList());
     List<String> tiers = world.tiers().stream().map(Tier::name).toList();
     if (job.tier() != null) {

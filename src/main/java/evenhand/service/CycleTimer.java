@@ -18,6 +18,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -31,6 +32,7 @@ import org.springframework.context.SmartLifecycle;
 final class CycleTimer implements SmartLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger("evenhand.cycle");
   private static final Duration BETWEEN_FORGETTING = Duration.ofHours(1);
+  private static final Duration FIRST = Duration.ofSeconds(15);
   private static final Duration STOP = Duration.ofSeconds(30);
 
   private final Cycle cycle;
@@ -40,6 +42,7 @@ final class CycleTimer implements SmartLifecycle {
   private final MeterRegistry meters;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "cycle"));
+  private final CountDownLatch first = new CountDownLatch(1);
   private volatile boolean running;
   private volatile Last last = new Last(null, null, null);
   private Instant forgotten = Instant.MIN;
@@ -79,6 +82,13 @@ final class CycleTimer implements SmartLifecycle {
     if (settings.cycle().enabled()) {
       long millis = settings.cycle().interval().toMillis();
       thread.scheduleWithFixedDelay(this::tick, 0, millis, TimeUnit.MILLISECONDS);
+      try {
+        if (!first.await(FIRST.toSeconds(), TimeUnit.SECONDS)) {
+          LOG.warn("The first cycle takes longer than {} s; requests are taken", FIRST.toSeconds());
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     } else {
       LOG.info("The cycle is paused (evenhand.cycle.enabled=false): nothing is started");
     }
@@ -96,6 +106,15 @@ final class CycleTimer implements SmartLifecycle {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /**
+   * Before the web server, so that whoever is let in finds the cluster read; and after it, at the
+   * end.
+   */
+  @Override
+  public int getPhase() {
+    return SmartLifecycle.DEFAULT_PHASE - 4096;
   }
 
   @Override
@@ -127,6 +146,8 @@ final class CycleTimer implements SmartLifecycle {
       one();
     } catch (RuntimeException e) {
       // The database is away, as a rule: the next cycle may find it again.
+    } finally {
+      first.countDown();
     }
   }
 
@@ -171,6 +192,15 @@ final class CycleTimer implements SmartLifecycle {
       LOG.warn("Nothing is decided ({}): {}", report.result(), report.because());
     }
     report.notes().forEach(LOG::warn);
+    for (CycleReport.Ending ending : report.endings()) {
+      LOG.info(
+          "Job {} {}{}; {} is charged {} TFLOP-s",
+          ending.job(),
+          ending.state().ended() ? "ended: " + ending.state() : "is queued again",
+          ending.because() == null ? "" : ", " + ending.because(),
+          ending.account(),
+          String.format(Locale.ROOT, "%,.1f", ending.chargedTflopSeconds()));
+    }
     if (report.decision() != null) {
       for (Decided decided : report.decision().outcomes()) {
         if (!(decided.outcome() instanceof Wait)) {

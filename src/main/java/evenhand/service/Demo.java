@@ -28,6 +28,7 @@ import org.springframework.context.SmartLifecycle;
 final class Demo implements SmartLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger("evenhand.demo");
   private static final int FULL_QUEUE = 8;
+  private static final int FIRST_READING_SECONDS = 60;
   private static final Pattern SLEEP = Pattern.compile("\\bsleep\\s+(\\d{1,6})\\b");
   private static final Duration UNLESS_SAID = Duration.ofSeconds(20);
 
@@ -91,6 +92,18 @@ final class Demo implements SmartLifecycle {
     thread = Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "demo"));
     if (!on) {
       return;
+    }
+    thread.submit(this::open);
+  }
+
+  /** Plays the opening once the first reading of the cluster is in. */
+  private void open() {
+    for (int i = 0; i < FIRST_READING_SECONDS * 10 && desk.placements().isEmpty(); i++) {
+      try {
+        Thread.sleep(100);
+      } catch (InterruptedException e) {
+        return;
+      }
     }
     for (Example example : OPENING) {
       thread.schedule(() -> submit(example), example.after(), TimeUnit.SECONDS);

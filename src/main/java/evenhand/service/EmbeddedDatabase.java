@@ -86,7 +86,12 @@ final class EmbeddedDatabase implements AutoCloseable {
   EmbeddedDatabase(Path folder, int port) {
     Path data = folder.toAbsolutePath().normalize().resolve("database");
     try {
-      Files.createDirectories(data.getParent());
+      if (!Files.exists(data.getParent())) {
+        // For the service's user alone: the server's programs lie in it as well as its data.
+        Files.createDirectories(
+            data.getParent(),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+      }
       lockFile =
           FileChannel.open(
               data.resolveSibling("database.lock"),

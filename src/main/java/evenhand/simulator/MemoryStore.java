@@ -85,6 +85,8 @@ public final class MemoryStore implements Store {
 
   @Override
   public synchronized void setUp(List<Tier> setTiers, List<AccountSetup> setAccounts, Instant now) {
+    tiers.keySet().retainAll(setTiers.stream().map(Tier::name).toList());
+    stock.values().removeIf(s -> !tiers.containsKey(s.tier().name()));
     for (Tier tier : setTiers) {
       tiers.put(tier.name(), tier);
       stock.replaceAll(
@@ -108,7 +110,8 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized void see(List<Stock> seen, Instant at) {
+  public synchronized boolean see(List<Stock> seen, Instant at) {
+    Map<String, Stock> before = new HashMap<>(stock);
     Map<String, Stock> now = new HashMap<>();
     for (Stock s : seen) {
       now.put(s.node() + "\n" + s.tier().name(), s);
@@ -120,6 +123,7 @@ public final class MemoryStore implements Store {
                 : new Stock(s.node(), s.tier(), s.capacity(), NodeState.DOWN, Stock.GONE));
     stock.putAll(now);
     stock.values().removeIf(s -> s.capacity() == 0);
+    return !before.equals(stock);
   }
 
   @Override

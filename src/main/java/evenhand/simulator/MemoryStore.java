@@ -37,7 +37,7 @@ import java.util.TreeMap;
  * a time.
  */
 public final class MemoryStore implements Store {
-  private static final String INSTALLATION = "mem";
+  private final String installation;
 
   private final Map<String, Tier> tiers = new LinkedHashMap<>();
   private final Map<String, Account> accounts = new LinkedHashMap<>();
@@ -62,9 +62,20 @@ public final class MemoryStore implements Store {
 
   private record Recorded(Desk.DecisionView view, String snapshot, List<Long> jobs) {}
 
+  public MemoryStore() {
+    this("mem");
+  }
+
+  /**
+   * @param installation the word in its tokens; one of its own for each store that shares a cluster
+   */
+  public MemoryStore(String installation) {
+    this.installation = installation;
+  }
+
   @Override
   public String installation() {
-    return INSTALLATION;
+    return installation;
   }
 
   @Override
@@ -236,8 +247,8 @@ public final class MemoryStore implements Store {
         new Account(old.id(), old.parent(), old.weight(), old.cumulativeUsage() + tflopSeconds, 0));
   }
 
-  private static Token key(Attempt attempt) {
-    return new Token(INSTALLATION, attempt.job(), attempt.attempt());
+  private Token key(Attempt attempt) {
+    return new Token(installation, attempt.job(), attempt.attempt());
   }
 
   private void keep(StoredJob job) {

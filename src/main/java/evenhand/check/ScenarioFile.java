@@ -194,7 +194,9 @@ public final class ScenarioFile {
     members(s.get(TIERS)).forEach(this::tier);
     accounts(s.get(ACCOUNTS), null);
     document.check(); // all that follows refers to these
-    parents(s.get(ACCOUNTS));
+    if (!accounts.isEmpty()) {
+      parents(s.get(ACCOUNTS));
+    }
     Map<String, Map<String, Integer>> nodes = inventory(s.get(NODES));
     document.check();
     List<Step> steps = new ArrayList<>();
@@ -217,7 +219,7 @@ public final class ScenarioFile {
   }
 
   private void tier(String name, Value v) {
-    if (v.kind() == Value.Kind.NULL) {
+    if (blank(v)) {
       tiers.put(name, new Tier(name, 0, 1, 8, true, null, "gpu:" + name));
       return;
     }
@@ -238,17 +240,14 @@ public final class ScenarioFile {
 
   /** {@code {BCG: {usage: 24000}}}, {@code {BCG: 24000}}, {@code [BCG]}, or a tree by children. */
   private void accounts(Value v, String parent) {
-    if (v == null) {
-      return;
-    }
-    if (v.kind() == Value.Kind.LIST) {
+    if (v != null && v.kind() == Value.Kind.LIST) {
       v.items().forEach(item -> account(scalar(item), parent, 1, 0, item));
       return;
     }
     members(v)
         .forEach(
             (name, value) -> {
-              if (value.kind() == Value.Kind.NULL) {
+              if (blank(value)) {
                 account(name, parent, 1, 0, value);
               } else if (value.kind() != Value.Kind.OBJECT) {
                 account(name, parent, 1, number(value), value);
@@ -334,7 +333,7 @@ public final class ScenarioFile {
         at,
         inventory,
         nodeStates(s.get(NODE)),
-        s.has(FREE) ? freed(s.get(FREE)) : Map.of(),
+        freed(s.get(FREE)),
         gpus(s.get(HOLD)),
         usages(s.get(CHARGE)),
         submit,
@@ -343,17 +342,17 @@ public final class ScenarioFile {
         jobs(s.get(CANCEL)),
         submissions(s.get(REFUSED), REFUSE),
         cycles(s.get(CYCLE)),
-        s.has(EXPECT) ? expected(s.get(EXPECT)) : null,
-        s.has(WAITS) ? waits(s.get(WAITS)) : null,
-        s.has(YIELDS) ? yields(s.get(YIELDS)) : null,
-        s.has(USAGES) ? usages(s.get(USAGES)) : null,
-        s.has(STATES) ? jobStates(s.get(STATES)) : null,
-        s.has(IDLE) ? gpus(s.get(IDLE)) : null);
+        blank(s.get(EXPECT)) ? null : expected(s.get(EXPECT)),
+        blank(s.get(WAITS)) ? null : waits(s.get(WAITS)),
+        blank(s.get(YIELDS)) ? null : yields(s.get(YIELDS)),
+        blank(s.get(USAGES)) ? null : usages(s.get(USAGES)),
+        blank(s.get(STATES)) ? null : jobStates(s.get(STATES)),
+        blank(s.get(IDLE)) ? null : gpus(s.get(IDLE)));
   }
 
   /** {@code cycle: true}, {@code cycle: {}}, or how many. */
   private static int cycles(Value v) {
-    if (v == null
+    if (blank(v)
         || v.kind() == Value.Kind.FLAG && Boolean.parseBoolean(v.text())
         || v.kind() == Value.Kind.OBJECT && v.members().isEmpty()
         || v.kind() == Value.Kind.LIST && v.items().isEmpty()) {
@@ -465,7 +464,7 @@ public final class ScenarioFile {
 
   /** As {@link #gpus}; a node's name alone frees all that is held there. */
   private Map<String, Map<String, Integer>> freed(Value v) {
-    if (v.kind() == Value.Kind.OBJECT) {
+    if (!blank(v) && v.kind() == Value.Kind.OBJECT) {
       return gpus(v);
     }
     Map<String, Map<String, Integer>> freed = new LinkedHashMap<>();
@@ -563,8 +562,15 @@ public final class ScenarioFile {
     return word;
   }
 
+  /** Whether nothing is written: YAML shows a key without a value as an empty text. */
+  private static boolean blank(Value v) {
+    return v == null
+        || v.kind() == Value.Kind.NULL
+        || v.kind() == Value.Kind.TEXT && v.text().isEmpty();
+  }
+
   private static Map<String, Value> members(Value v) {
-    if (v == null || v.kind() == Value.Kind.NULL) {
+    if (blank(v)) {
       return Map.of();
     }
     if (v.kind() != Value.Kind.OBJECT) {
@@ -601,7 +607,7 @@ public final class ScenarioFile {
   }
 
   private static List<Value> items(Value v) {
-    if (v == null || v.kind() == Value.Kind.NULL) {
+    if (blank(v)) {
       return List.of();
     }
     return v.kind() == Value.Kind.LIST ? v.items() : List.of(v);
@@ -766,7 +772,7 @@ public final class ScenarioFile {
         case "on" -> on(value, parts);
         case "by", "rule" -> by = scalar(value);
         case "job", "for", "behind" -> {
-          if (value.kind() != Value.Kind.NULL) {
+          if (!blank(value)) {
             parts.put(member.getKey(), job(value));
           }
         }
@@ -858,7 +864,7 @@ public final class ScenarioFile {
 
   private Expected wait(String job, Value v) {
     known(v, "job", job, jobs);
-    if (v.kind() == Value.Kind.NULL) {
+    if (blank(v)) {
       return new Expected("wait", Map.of("job", job), null);
     }
     if (v.kind() == Value.Kind.OBJECT) {

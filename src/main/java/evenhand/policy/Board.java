@@ -23,8 +23,8 @@ import org.kie.api.runtime.rule.FactHandle;
  *
  * <p>Placements that differ in nothing but their node are one kind, and only the first of them by
  * name stands in the working memory: rules and preferences cannot tell them apart otherwise, and a
- * thousand idle nodes are one fact. Where some rule names the node, every placement is a kind of
- * its own.
+ * thousand idle nodes are one fact. Where some rule names the node, or a preference prefers the
+ * last by name, every placement is a kind of its own.
  */
 final class Board {
   private record Key(String node, String tier) {}

@@ -117,8 +117,10 @@ public final class Policies {
       throw new PolicyFault(faults);
     }
     Set<String> looksAt = new HashSet<>();
-    boolean nodesMatter = false;
     boolean countAlike = false;
+    // Of nodes alike in all else the board shows the first by name; a preference may want the last.
+    boolean nodesMatter =
+        choices.values().stream().anyMatch(choice -> choice.keys().contains("node_desc"));
     for (Rule rule : rules.values()) {
       if (rule.stage().ofTurn()) {
         String bare = Lint.bare(rule.text());

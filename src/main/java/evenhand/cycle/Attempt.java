@@ -17,6 +17,7 @@ import java.util.List;
  * @param allocated whether its time is charged to the account's budget (N5)
  * @param cancelBy who asked to cancel it, or null
  * @param preemptFor id of the job it has to make room for (K4), or null
+ * @param recalled why it is taken back from the cluster before it ran, or null
  */
 public record Attempt(
     long job,
@@ -32,7 +33,8 @@ public record Attempt(
     int restarts,
     boolean allocated,
     String cancelBy,
-    String preemptFor) {
+    String preemptFor,
+    String recalled) {
   public Attempt {
     on = List.copyOf(on);
   }
@@ -53,39 +55,66 @@ public record Attempt(
         0,
         true,
         null,
+        null,
         null);
   }
 
   /** Known on the cluster under this number. */
   public Attempt known(String number) {
-    return with(state, number, startedAt, endedAt, lastSeenAt, restarts, cancelBy, preemptFor);
+    return with(
+        state, number, startedAt, endedAt, lastSeenAt, restarts, cancelBy, preemptFor, recalled);
   }
 
   public Attempt running(Instant since, Instant seenAt, int restartsNow) {
     return with(
-        JobState.RUNNING, clusterJob, since, endedAt, seenAt, restartsNow, cancelBy, preemptFor);
+        JobState.RUNNING,
+        clusterJob,
+        since,
+        endedAt,
+        seenAt,
+        restartsNow,
+        cancelBy,
+        preemptFor,
+        recalled);
   }
 
   /** Queued again on the cluster by somebody else, still this attempt. */
   public Attempt pendingAgain(Instant seenAt, int restartsNow) {
     return with(
-        JobState.DISPATCHING, clusterJob, null, endedAt, seenAt, restartsNow, cancelBy, preemptFor);
+        JobState.DISPATCHING,
+        clusterJob,
+        null,
+        endedAt,
+        seenAt,
+        restartsNow,
+        cancelBy,
+        preemptFor,
+        recalled);
   }
 
   public Attempt seen(Instant at) {
-    return with(state, clusterJob, startedAt, endedAt, at, restarts, cancelBy, preemptFor);
+    return with(
+        state, clusterJob, startedAt, endedAt, at, restarts, cancelBy, preemptFor, recalled);
   }
 
   public Attempt over(JobState how, Instant from, Instant at) {
-    return with(how, clusterJob, from, at, lastSeenAt, restarts, cancelBy, preemptFor);
+    return with(how, clusterJob, from, at, lastSeenAt, restarts, cancelBy, preemptFor, recalled);
   }
 
   public Attempt toCancel(String by) {
-    return with(state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, by, preemptFor);
+    return with(
+        state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, by, preemptFor, recalled);
   }
 
   public Attempt toPreempt(String forJob) {
-    return with(state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, cancelBy, forJob);
+    return with(
+        state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, cancelBy, forJob, recalled);
+  }
+
+  /** To be taken back for this reason; null: not any more. */
+  public Attempt toRecall(String because) {
+    return with(
+        state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, cancelBy, preemptFor, because);
   }
 
   /** The whole number of GPUs it was given. */
@@ -101,7 +130,8 @@ public record Attempt(
       Instant lastSeenAt,
       int restarts,
       String cancelBy,
-      String preemptFor) {
+      String preemptFor,
+      String recalled) {
     return new Attempt(
         job,
         attempt,
@@ -116,6 +146,7 @@ public record Attempt(
         restarts,
         allocated,
         cancelBy,
-        preemptFor);
+        preemptFor,
+        recalled);
   }
 }

@@ -29,6 +29,7 @@ public final class Changes {
   private final List<Order> written = new ArrayList<>();
   private final Map<Long, Order> orders = new LinkedHashMap<>();
   private final List<Finish> finished = new ArrayList<>();
+  private final List<Token> hurried = new ArrayList<>();
   private DecisionRecord decision;
 
   private Changes(Instant at, boolean lead) {
@@ -125,6 +126,11 @@ public final class Changes {
   /** Open orders of one attempt that have become needless; {@code kind} null for all. */
   public record Finish(Token token, Order.Kind kind, String because) {}
 
+  /** Makes the order to submit this attempt, if it is open, due at once: its number is known. */
+  public void hurry(Token token) {
+    hurried.add(token);
+  }
+
   public void decided(DecisionRecord record) {
     decision = record;
   }
@@ -195,6 +201,11 @@ public final class Changes {
     return finished;
   }
 
+  /** Attempts whose order to submit is due at once. */
+  public List<Token> hurried() {
+    return hurried;
+  }
+
   /** The decision to be remembered, or null. */
   public DecisionRecord decision() {
     return decision;
@@ -209,6 +220,7 @@ public final class Changes {
         && written.isEmpty()
         && orders.isEmpty()
         && finished.isEmpty()
+        && hurried.isEmpty()
         && decision == null;
   }
 }

@@ -13,12 +13,14 @@ import evenhand.cycle.FrontDesk;
 import evenhand.cycle.PolicyInForce;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
+import evenhand.cycle.Steps;
 import evenhand.cycle.Store;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.json.DecisionJson;
 import evenhand.json.SnapshotJson;
 import evenhand.outcomes.Decision;
+import evenhand.policy.Policies;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFiles;
 import evenhand.router.HttpRouter;
@@ -28,6 +30,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -84,8 +87,11 @@ class Wiring {
         settings.rules() == null || settings.rules().isBlank()
             ? Optional.empty()
             : Optional.of(Path.of(settings.rules()));
-    Check check = new Check(RuleFiles.of(folder));
-    PolicyInForce policy = new PolicyInForce(check.passed(settings.policy(), Optional.empty()));
+    PolicyInForce policy =
+        new PolicyInForce(
+            settings.checkScenarios()
+                ? new Check(RuleFiles.of(folder)).passed(settings.policy(), Optional.empty())
+                : Policies.load(folder, settings.policy(), Map.of()));
     LOG.info(
         "Policy {} from {}, {}", policy.get().name(), policy.get().where(), policy.get().hash());
     return policy;
@@ -98,7 +104,7 @@ class Wiring {
     List<AccountSetup> accounts = mode == Mode.DEMO ? Demo.ACCOUNTS : settings.accountSetups();
     Settings.need(!tiers.isEmpty(), "evenhand.tiers is empty: no GPU could be used");
     Settings.need(!accounts.isEmpty(), "evenhand.accounts is empty: nobody could submit a job");
-    PostgresStore store = new PostgresStore(source);
+    PostgresStore store = new PostgresStore(source, settings.cycle().lease());
     store.setUp(tiers, accounts, clock.instant());
     return store;
   }
@@ -109,6 +115,11 @@ class Wiring {
       @Override
       public String decision(Decision decision) {
         return DecisionJson.write(decision);
+      }
+
+      @Override
+      public Optional<Decision> read(String json) {
+        return Optional.of(DecisionJson.read("decision", json));
       }
 
       @Override
@@ -145,7 +156,8 @@ class Wiring {
       PolicyInForce policy,
       Recorder recorder,
       Clock clock,
-      CycleSettings cycleSettings) {
+      CycleSettings cycleSettings,
+      ObjectProvider<Steps> steps) {
     Cluster cluster =
         switch (mode) {
           case DEMO -> Demo.cluster(clock);
@@ -154,7 +166,15 @@ class Wiring {
         };
     Settings.need(
         cluster != null, "evenhand.cluster=slurm, but no Slurm adapter is part of this build");
-    return new Cycle(store, cluster, router, policy, recorder, clock, cycleSettings);
+    return new Cycle(
+        store,
+        cluster,
+        router,
+        policy,
+        recorder,
+        clock,
+        cycleSettings,
+        steps.getIfAvailable(() -> Steps.UNWATCHED));
   }
 
   private static Cluster simulated(Settings settings, Clock clock) {
@@ -182,8 +202,14 @@ class Wiring {
   }
 
   @Bean
-  Desk desk(Store store, PolicyInForce policy, Cycle cycle, CycleSettings settings, Clock clock) {
-    return new FrontDesk(store, policy, cycle::latest, settings, clock);
+  Desk desk(
+      Store store,
+      PolicyInForce policy,
+      Cycle cycle,
+      Recorder recorder,
+      CycleSettings settings,
+      Clock clock) {
+    return new FrontDesk(store, policy, cycle::latest, recorder::read, settings, clock);
   }
 
   @Bean
@@ -193,8 +219,8 @@ class Wiring {
   }
 
   @Bean
-  CycleHealth cycleHealthIndicator(CycleTimer timer, Settings settings, Clock clock) {
-    return new CycleHealth(timer, settings, clock);
+  CycleHealth cycleHealthIndicator(CycleTimer timer, Store store, Settings settings, Clock clock) {
+    return new CycleHealth(timer, store, settings, clock);
   }
 
   @Bean

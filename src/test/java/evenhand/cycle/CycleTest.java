@@ -463,6 +463,7 @@ class CycleTest {
     after(0);
     assertThat(store.job(a.job()).orElseThrow().attempt().clusterJob()).isNull();
     after(5);
+    after(1);
     assertThat(job(a).state()).isEqualTo(JobState.RUNNING);
     after(60);
     after(60);
@@ -624,6 +625,16 @@ class CycleTest {
     @Override
     public Optional<SeenJob> find(Token token, Instant since) throws ReadingFailed {
       return other.find(token, since);
+    }
+
+    @Override
+    public Release release(String clusterJob, Token token) {
+      return other.release(clusterJob, token);
+    }
+
+    @Override
+    public Cancellation withdraw(String clusterJob, Token token) {
+      return other.withdraw(clusterJob, token);
     }
 
     @Override

@@ -5,6 +5,7 @@ import evenhand.cli.Console;
 import evenhand.cli.Exit;
 import evenhand.cli.Parts;
 import evenhand.policy.Policies;
+import evenhand.service.Service;
 import evenhand.slurm.text.Parse;
 import java.util.List;
 
@@ -24,7 +25,24 @@ public final class Evenhand {
   }
 
   private static int serve(Console console, List<String> settings) {
-    console.err().println("The service is not part of this build yet.");
-    return Exit.OUTSIDE;
+    try {
+      Service.serve(settings.toArray(String[]::new));
+      return Exit.DONE;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Exit.OUTSIDE;
+    } catch (RuntimeException e) {
+      console.err().println("The service did not start: " + root(e));
+      return Exit.OUTSIDE;
+    }
+  }
+
+  /** What lies at the bottom of it, in its own words. */
+  private static String root(Throwable e) {
+    Throwable root = e;
+    for (int i = 0; i < 50 && root.getCause() != null; i++) {
+      root = root.getCause();
+    }
+    return root.getMessage() == null ? root.toString() : root.getMessage();
   }
 }

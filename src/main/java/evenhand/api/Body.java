@@ -9,6 +9,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
 import org.springframework.util.unit.DataSize;
@@ -30,19 +31,33 @@ class Body {
   /**
    * The body as a document.
    *
-   * @throws Refusal 413 when it is too long, 415 for another charset, 400 when it is no JSON
+   * @throws Refusal 413 when it is too long, 415 for another type or charset, 400 when it is no
+   *     JSON
    * @throws IOException when the client does not send it to its end
    */
   Document json(HttpServletRequest request) throws IOException {
-    // not getCharacterEncoding: Spring's filter has put UTF-8 over whatever the client said
-    Charset charset = MediaType.parseMediaType(request.getContentType()).getCharset();
-    if (charset != null && !charset.equals(StandardCharsets.UTF_8)) {
+    if (!isJson(request.getContentType())) {
       throw new Refusal(Problems.ofStatus(415, request));
     }
     try {
       return Document.json(NAME, text(read(request)));
     } catch (InputFault fault) {
       throw new Refusal(Problem.malformed(fault));
+    }
+  }
+
+  /**
+   * Whether a Content-Type says JSON in UTF-8. The request's own character encoding would not do:
+   * Spring's filter has put UTF-8 over whatever the client said.
+   */
+  private static boolean isJson(String contentType) {
+    try {
+      MediaType type = MediaType.parseMediaType(contentType == null ? "" : contentType);
+      Charset charset = type.getCharset();
+      return MediaType.APPLICATION_JSON.equalsTypeAndSubtype(type)
+          && (charset == null || charset.equals(StandardCharsets.UTF_8));
+    } catch (InvalidMediaTypeException e) {
+      return false;
     }
   }
 

@@ -4,6 +4,7 @@ import evenhand.cycle.Desk;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.enums.ParameterIn;
+import io.swagger.v3.oas.annotations.tags.Tag;
 import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -14,6 +15,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** Recorded decisions, and making one now. */
 @RestController
+@Tag(name = "decisions")
 @RequestMapping(path = "/v1", produces = MediaType.APPLICATION_JSON_VALUE)
 class DecisionsRoute {
   private final Desk desk;

@@ -45,6 +45,11 @@ class Description {
         .addSchemas("Submission", schema(SubmissionForm.SHAPE))
         .addSchemas("Cancellation", schema(SubmissionForm.CANCELLATION))
         .addSchemas("Problem", problem());
+    // recorded text, which the model behind it takes for a string
+    api.getComponents()
+        .getSchemas()
+        .get("RecordedDecision")
+        .addProperty("decision", typed("object"));
     api.getPaths().forEach(Description::complete);
   }
 
@@ -53,6 +58,11 @@ class Description {
       return;
     }
     for (Operation operation : item.readOperations()) {
+      if (operation.getParameters() != null) {
+        operation.getParameters().stream()
+            .filter(parameter -> parameter.getSchema() == null)
+            .forEach(parameter -> parameter.setSchema(typed("string")));
+      }
       operation
           .getResponses()
           .addApiResponse(

@@ -7,6 +7,7 @@ import evenhand.input.Spelling;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.enums.ParameterIn;
+import io.swagger.v3.oas.annotations.tags.Tag;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.net.URI;
@@ -23,6 +24,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** Jobs: submit, look at, cancel, ask why. */
 @RestController
+@Tag(name = "jobs")
 @RequestMapping(path = "/v1/jobs", produces = MediaType.APPLICATION_JSON_VALUE)
 class JobsRoute {
   private static final String KEY = "Idempotency-Key";
@@ -104,10 +106,6 @@ class JobsRoute {
     Query.ofNothing(request);
     String by = SubmissionForm.nobody();
     if (!Body.isAbsent(request)) {
-      String type = request.getContentType();
-      if (type == null || !MediaType.APPLICATION_JSON.includes(MediaType.parseMediaType(type))) {
-        throw new Refusal(Problems.ofStatus(415, request));
-      }
       by = SubmissionForm.canceller(body.json(request));
     }
     return Views.Job.of(desk.cancel(id, by));

@@ -50,6 +50,7 @@ class Problems {
                   "IDEMPOTENCY_CONFLICT",
                   "The key was used for another job",
                   refused.getMessage());
+          case "BUSY" -> Problem.of(409, "BUSY", "It is changing just now", refused.getMessage());
           case "FORBIDDEN" ->
               Problem.of(403, "FORBIDDEN", "That is not yours to do", refused.getMessage());
           case "NO_FIT_PLACEMENT" ->

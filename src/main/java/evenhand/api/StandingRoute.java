@@ -2,6 +2,7 @@ package evenhand.api;
 
 import evenhand.cycle.Desk;
 import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.tags.Tag;
 import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -10,6 +11,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** How things stand: queue, placements, accounts, policy. */
 @RestController
+@Tag(name = "standing")
 @RequestMapping(path = "/v1", produces = MediaType.APPLICATION_JSON_VALUE)
 class StandingRoute {
   private final Desk desk;

@@ -213,7 +213,7 @@ final class Views {
       Instant at,
       String policy,
       @JsonProperty("policy_hash") String policyHash,
-      @JsonRawValue @Schema(type = "object") String decision) {
+      @JsonRawValue String decision) {
 
     static RecordedDecision of(Desk.DecisionView v) {
       return new RecordedDecision(v.id(), v.at(), v.policy(), v.policyHash(), v.json());

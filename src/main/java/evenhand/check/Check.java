@@ -89,6 +89,28 @@ public final class Check {
     return failed;
   }
 
+  /**
+   * A policy that may go live: loaded, and all scenarios that are about it go as written. Running
+   * them also warms the rules up, so that the first cycle is not a slow one.
+   *
+   * @throws PolicyFault when it cannot be loaded or a scenario fails, with each difference
+   */
+  public Policy passed(String name, Optional<Path> scenarios) throws PolicyFault {
+    Policy policy = policy(name, Map.of());
+    List<PolicyFault.Fault> faults = new ArrayList<>();
+    for (Text text : texts(scenarios)) {
+      if (ScenarioFile.read(text.file(), text.text()).policy().equals(name)) {
+        for (String difference : run(text).differences()) {
+          faults.add(new PolicyFault.Fault("scenario " + text.file(), 0, null, difference));
+        }
+      }
+    }
+    if (!faults.isEmpty()) {
+      throw new PolicyFault(faults);
+    }
+    return policy;
+  }
+
   /** Runs one scenario. */
   public Result run(Text text) {
     try {

@@ -1,5 +1,6 @@
 package evenhand.check;
 
+import evenhand.facts.Account;
 import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.Placement;
@@ -13,6 +14,7 @@ import evenhand.outcomes.Settlement;
 import evenhand.policy.ClauseView;
 import evenhand.policy.Policy;
 import evenhand.policy.Rule;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +56,11 @@ record Witnessed(Policy policy, List<Decided> settled) implements Policy {
   }
 
   @Override
+  public Optional<Duration> lookback() {
+    return policy.lookback();
+  }
+
+  @Override
   public Optional<Rule> rule(String name) {
     return policy.rule(name);
   }
@@ -74,7 +81,8 @@ record Witnessed(Policy policy, List<Decided> settled) implements Policy {
   }
 
   @Override
-  public Admission admit(Request request, List<Tier> tiers, List<Placement> placements) {
-    return policy.admit(request, tiers, placements);
+  public Admission admit(
+      Request request, List<Account> accounts, List<Tier> tiers, List<Placement> placements) {
+    return policy.admit(request, accounts, tiers, placements);
   }
 }

@@ -143,15 +143,7 @@ final class DecideCommand extends Command {
       decider = policies.load(Optional.ofNullable(rules), snapshot.policy(), settings);
       loaded.put(snapshot.policy(), decider);
     }
-    Decision decision = decider.decide(snapshot);
-    return new Decision(
-        decision.policy(),
-        decision.policyHash(),
-        SnapshotJson.hash(snapshot),
-        decision.now(),
-        decision.outcomes(),
-        decision.accruals(),
-        decision.yields());
+    return decider.decide(snapshot).on(SnapshotJson.hash(snapshot));
   }
 
   private static Snapshot underPolicy(Snapshot s, String name) {

@@ -131,6 +131,7 @@ public final class Cycle {
     private final long begun = System.nanoTime();
     private final Instant at = clock.instant().truncatedTo(ChronoUnit.MICROS);
     private final List<String> notes = new ArrayList<>();
+    private final List<CycleReport.Ending> endings = new ArrayList<>();
     private Reading reading;
     private long readNanos;
     private long decideNanos;
@@ -148,11 +149,13 @@ public final class Cycle {
         return report(CycleReport.Result.NO_READING, unfit);
       }
       Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
-      store.see(survey(store.load(null)).stock(), reading.at());
       try {
-        follow(now);
-        orders += errands.run(notes);
-        decide(now);
+        World world = world(now);
+        boolean changed = store.see(survey(world).stock(), reading.at());
+        changed |= follow(changed ? world(now) : world, now);
+        int carriedOut = errands.run(notes);
+        orders += carriedOut;
+        decide(changed || carriedOut > 0 ? world(now) : world, now);
       } catch (Overtaken e) {
         return report(CycleReport.Result.OVERTAKEN, e.getMessage());
       } catch (RuleFailed e) {
@@ -193,28 +196,52 @@ public final class Cycle {
       return survey;
     }
 
-    private void follow(Instant now) {
+    private World world(Instant now) {
+      return store.load(settings.lookback() == null ? null : now.minus(settings.lookback()));
+    }
+
+    /** Gives whether anything has changed by it. */
+    private boolean follow(World first, Instant now) {
+      World world = first;
       for (int i = 0; ; i++) {
-        Changes changes =
-            following.follow(store.load(null), reading, cluster, policy.get(), now, notes);
+        Changes changes = following.follow(world, reading, cluster, policy.get(), now, notes);
         if (changes.isEmpty()) {
-          return;
+          return i > 0;
         }
         try {
           store.commit(changes);
-          return;
+          endings.addAll(endings(changes));
+          return true;
         } catch (Overtaken e) {
           if (i == REPLANS) {
             throw e;
           }
+          world = world(now);
         }
       }
     }
 
-    private void decide(Instant now) {
-      Instant window = settings.lookback() == null ? null : now.minus(settings.lookback());
+    private static List<CycleReport.Ending> endings(Changes changes) {
+      Map<String, Double> charged = new HashMap<>();
+      for (Changes.Charged c : changes.charges()) {
+        charged.merge(c.charge().job(), c.charge().tflopSeconds(), Double::sum);
+      }
+      return changes.jobs().stream()
+          .filter(j -> j.state().ended() || j.state() == JobState.GLOBAL_QUEUE_WAIT)
+          .map(
+              j ->
+                  new CycleReport.Ending(
+                      j.asks().id(),
+                      j.asks().account(),
+                      j.state(),
+                      j.stateReason(),
+                      charged.getOrDefault(j.asks().id(), 0.0)))
+          .toList();
+    }
+
+    private void decide(World first, Instant now) {
+      World world = first;
       for (int i = 0; ; i++) {
-        World world = store.load(window);
         Policy deciding = policy.get();
         snapshot = survey(world).snapshot(world, deciding.name(), settings, now);
         long from = System.nanoTime();
@@ -236,6 +263,7 @@ public final class Cycle {
           if (i == REPLANS) {
             throw e;
           }
+          world = world(now);
         }
       }
     }
@@ -249,6 +277,7 @@ public final class Cycle {
           decision == null ? null : snapshot,
           decision,
           decisionId,
+          endings,
           orders,
           notes,
           readNanos / 1_000_000,

@@ -14,6 +14,7 @@ import java.util.List;
  * @param decision null when nothing was decided
  * @param decisionId under which the newest recorded decision is kept; the same as the cycle before
  *     when this one said nothing new; null before any
+ * @param endings attempts that the reading showed to have ended
  * @param orders how many orders to the outside were carried out
  * @param notes what people who run the service should know, one sentence each
  * @param readMillis time the reading took
@@ -28,14 +29,26 @@ public record CycleReport(
     Snapshot snapshot,
     Decision decision,
     String decisionId,
+    List<Ending> endings,
     int orders,
     List<String> notes,
     long readMillis,
     long decideMillis,
     long wholeMillis) {
   public CycleReport {
+    endings = List.copyOf(endings);
     notes = List.copyOf(notes);
   }
+
+  /**
+   * An attempt that ended.
+   *
+   * @param state of the job now: over for good, or {@code GLOBAL_QUEUE_WAIT} again
+   * @param because why, in words, or null
+   * @param chargedTflopSeconds what its account was charged for it (C3)
+   */
+  public record Ending(
+      String job, String account, JobState state, String because, double chargedTflopSeconds) {}
 
   /** How it went. */
   public enum Result {

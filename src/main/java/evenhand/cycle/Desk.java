@@ -18,7 +18,8 @@ public interface Desk {
    *
    * @param idempotencyKey null, or the client's key: the same key with the same job gives the first
    *     answer again, with another job {@code IDEMPOTENCY_CONFLICT}
-   * @throws Refused with the admission rule's code; no row is left
+   * @throws Refused with the admission rule's code; no row is left. {@code NOT_READY} before the
+   *     cluster was read for the first time ever
    */
   JobView submit(NewJob job, String idempotencyKey);
 

@@ -160,7 +160,13 @@ final class Errands {
       requeue(order, "the cluster did not take it: " + order.answer(), notes);
       return false;
     }
-    SubmitOrder what = store.submitOrder(order.token());
+    SubmitOrder what;
+    try {
+      what = store.submitOrder(order.token());
+    } catch (IllegalArgumentException e) {
+      end(order, JobState.FAILED, "cannot be submitted: " + e.getMessage(), notes);
+      return true;
+    }
     Order begun = order.begun(now(), now().plus(settings.pauseAfter(order.tries() + 1)));
     Changes changes = Changes.ofCycle(now());
     changes.put(begun);

@@ -12,9 +12,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Follows our attempts through the readings of the cluster: what one shows of them becomes changes
@@ -24,10 +26,13 @@ import java.util.Optional;
  * decided, never by its number alone. That it is missing from a reading proves nothing.
  */
 final class Following {
+  private static final int MOST_TOLD = 10_000;
+
   private final String installation;
   private final CycleSettings settings;
   private final Map<Token, Missing> missing = new HashMap<>();
   private final Map<Token, Instant> lastSeen = new HashMap<>();
+  private final Set<String> told = new HashSet<>();
 
   private record Missing(Instant since, int readings) {}
 
@@ -84,7 +89,8 @@ final class Following {
       Attempt attempt = open.get(token);
       if (attempt == null) {
         if (!seen.state().ended()) {
-          notes.add(
+          tellOnce(
+              notes,
               "Slurm job "
                   + seen.clusterJob()
                   + " carries the name "
@@ -102,7 +108,8 @@ final class Following {
       }
       SeenJob other = shown.get(token);
       if (other != null && !other.clusterJob().equals(seen.clusterJob())) {
-        notes.add(
+        tellOnce(
+            notes,
             "two Slurm jobs carry the name "
                 + token.text()
                 + ": "
@@ -116,6 +123,16 @@ final class Following {
       shown.put(token, seen);
     }
     return shown;
+  }
+
+  /** What stays as it is for hours is worth one line in the log, not one every cycle. */
+  private void tellOnce(List<String> notes, String note) {
+    if (told.size() > MOST_TOLD) {
+      told.clear();
+    }
+    if (told.add(note)) {
+      notes.add(note);
+    }
   }
 
   private static boolean better(SeenJob a, SeenJob b, Attempt attempt) {
@@ -356,7 +373,7 @@ final class Following {
               asks.resumable(),
               asks.attempt() + 1);
       List<Placement> inventory = inventory(world);
-      return policy.admit(request, world.tiers(), inventory).accepted();
+      return policy.admit(request, world.accounts(), world.tiers(), inventory).accepted();
     }
 
     /** Over for good. */

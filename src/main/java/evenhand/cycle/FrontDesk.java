@@ -91,6 +91,13 @@ public final class FrontDesk implements Desk {
       }
     }
     World world = store.load(null);
+    if (world.stock().isEmpty() && latest.get().reading() == null) {
+      throw new Refused(
+          "NOT_READY",
+          null,
+          null,
+          "the cluster has not been read yet, so nothing is known to fit; try again in a moment");
+    }
     known("account", job.account(), world.accounts().stream().map(a -> a.id()).toList());
     List<String> tiers = world.tiers().stream().map(Tier::name).toList();
     if (job.tier() != null) {
@@ -121,7 +128,8 @@ public final class FrontDesk implements Desk {
             job.minRuntimeSeconds(),
             job.resumable(),
             1);
-    Admission admission = policy.get().admit(request, world.tiers(), Following.inventory(world));
+    Admission admission =
+        policy.get().admit(request, world.accounts(), world.tiers(), Following.inventory(world));
     if (!admission.accepted()) {
       throw new Refused(
           admission.refusal().code(),
@@ -611,13 +619,13 @@ public final class FrontDesk implements Desk {
     }
     Request request = request(job.asks());
     String best = best(request, snapshot);
-    message
-        .append(" It needs ")
-        .append(request.asked())
-        .append(
-            best == null
-                ? "; no placement could run it at present."
-                : "; the most free now is " + best + ".");
+    if (message.indexOf(request.asked()) < 0) {
+      message.append(" It needs ").append(request.asked()).append('.');
+    }
+    message.append(
+        best == null
+            ? " No placement that is up could run it."
+            : " The most free now is " + best + ".");
     if (position > 0) {
       message
           .append(' ')
@@ -677,7 +685,11 @@ public final class FrontDesk implements Desk {
       if (p.state() != NodeState.UP
           || !fits.computeIfAbsent(
               p.group(),
-              g -> policy.get().admit(request, snapshot.tiers(), List.of(p)).accepted())) {
+              g ->
+                  policy
+                      .get()
+                      .admit(request, snapshot.accounts(), snapshot.tiers(), List.of(p))
+                      .accepted())) {
         continue;
       }
       int idle = Math.max(0, p.idle() - reserved.getOrDefault(place(p.node(), p.tier()), 0));

@@ -24,7 +24,8 @@ public interface Store {
 
   /**
    * Brings tiers and accounts in line with the settings: new ones are made, tiers are changed, an
-   * account keeps its usage and weight. None is deleted: what was charged stays readable.
+   * account keeps its usage and weight. None is deleted: what was charged stays readable. But a
+   * tier that is not among these is not used any more: neither it nor its GPUs are in the world.
    *
    * @throws IllegalArgumentException when an account's parent is not known
    */
@@ -34,8 +35,10 @@ public interface Store {
    * Notes what the cluster shows of the inventory. A placement that is not among {@code seen} is
    * remembered as down, with the reason that the cluster no longer shows it; one that shrank has
    * the GPUs that are gone retired.
+   *
+   * @return whether that changed anything a cycle reads
    */
-  void see(List<Stock> seen, Instant at);
+  boolean see(List<Stock> seen, Instant at);
 
   /**
    * All that a cycle needs.
@@ -63,7 +66,11 @@ public interface Store {
   /** The open order of this kind for this attempt. */
   Optional<Order> open(Order.Kind kind, Token token);
 
-  /** What has to be given to the cluster for an attempt, its script in it. */
+  /**
+   * What has to be given to the cluster for an attempt, its script in it.
+   *
+   * @throws IllegalArgumentException when there is no such attempt, or no script
+   */
   SubmitOrder submitOrder(Token token);
 
   /**

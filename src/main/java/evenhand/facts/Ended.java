@@ -8,6 +8,7 @@ package evenhand.facts;
  * @param carriedTflopSeconds what its reservations have cost so far and nobody was charged yet
  * @param reservation the reservation it still holds, or null
  * @param run the attempt that ended, or null when it never ran
+ * @param allocated whether its run time is charged to a budget (N5)
  */
 public record Ended(
     String job,
@@ -15,4 +16,17 @@ public record Ended(
     String how,
     double carriedTflopSeconds,
     Reservation reservation,
-    Run run) {}
+    Run run,
+    boolean allocated) {
+
+  /** The end of allocated work. */
+  public Ended(
+      String job,
+      String account,
+      String how,
+      double carriedTflopSeconds,
+      Reservation reservation,
+      Run run) {
+    this(job, account, how, carriedTflopSeconds, reservation, run, true);
+  }
+}

@@ -7,8 +7,16 @@ package evenhand.facts;
  *     as held (B1)
  * @param reserved GPUs of it that reservations hold
  * @param heldFor the job that the first of these reservations is for, or null
+ * @param alike how many placements this one stands for in a turn: they differ in nothing but their
+ *     node
  */
-public record Placement(String node, PlacementGroup group, int idle, int reserved, String heldFor) {
+public record Placement(
+    String node, PlacementGroup group, int idle, int reserved, String heldFor, int alike) {
+
+  /** One that stands for itself. */
+  public Placement(String node, PlacementGroup group, int idle, int reserved, String heldFor) {
+    this(node, group, idle, reserved, heldFor, 1);
+  }
 
   public Tier tier() {
     return group.tier();
@@ -22,8 +30,13 @@ public record Placement(String node, PlacementGroup group, int idle, int reserve
     return group.state();
   }
 
+  /** The same placement, standing for so many that are like it. */
+  public Placement standingFor(int many) {
+    return new Placement(node, group, idle, reserved, heldFor, many);
+  }
+
   /** The same placement with another number of idle GPUs. */
   public Placement withIdle(int nowIdle) {
-    return new Placement(node, group, nowIdle, reserved, heldFor);
+    return new Placement(node, group, nowIdle, reserved, heldFor, alike);
   }
 }

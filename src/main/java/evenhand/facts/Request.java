@@ -14,6 +14,8 @@ package evenhand.facts;
  * @param tier the tier named, null for any
  * @param minimumTierSortOrder the lowest tier accepted
  * @param role the submitter's role; told at submission only, and no ground for a limit (N3)
+ * @param allocated whether it declares a minimum run time and its account has a budget to pay it
+ *     from (N5); null where no rule looks at it
  */
 public record Request(
     int nodes,
@@ -27,7 +29,38 @@ public record Request(
     int priority,
     long minRuntimeSeconds,
     boolean resumable,
-    int attempt) {
+    int attempt,
+    Boolean allocated) {
+
+  /** One of which nobody has said whether it is allocated. */
+  public Request(
+      int nodes,
+      int numGpus,
+      String tier,
+      int minimumTierSortOrder,
+      String job,
+      String account,
+      String user,
+      String role,
+      int priority,
+      long minRuntimeSeconds,
+      boolean resumable,
+      int attempt) {
+    this(
+        nodes,
+        numGpus,
+        tier,
+        minimumTierSortOrder,
+        job,
+        account,
+        user,
+        role,
+        priority,
+        minRuntimeSeconds,
+        resumable,
+        attempt,
+        null);
+  }
 
   /** What is asked, in words: {@code 2 GPUs of sort_order >= 20 on one node}. */
   public String asked() {

@@ -1,5 +1,6 @@
 package evenhand.facts;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
@@ -8,6 +9,9 @@ import java.util.List;
  *
  * @param protectedUntil until when nothing may preempt it (K2)
  * @param allocated whether its time is charged to its account's budget (N5)
+ * @param minRuntimeSeconds the run time that gives meaningful progress, as it declared (K1)
+ * @param checkpointAt its last reported checkpoint: what it did before is not lost; null for none
+ * @param leaving whether it was told to make room already and will be gone soon (K6)
  */
 public record Running(
     String job,
@@ -16,8 +20,65 @@ public record Running(
     Instant startedAt,
     Instant protectedUntil,
     boolean allocated,
-    boolean resumable) {
+    boolean resumable,
+    long minRuntimeSeconds,
+    Instant checkpointAt,
+    boolean leaving) {
   public Running {
     on = List.copyOf(on);
+  }
+
+  /**
+   * One whose minimum run time is the time it is protected for, and that reported no checkpoint.
+   */
+  public Running(
+      String job,
+      String account,
+      List<Share> on,
+      Instant startedAt,
+      Instant protectedUntil,
+      boolean allocated,
+      boolean resumable) {
+    this(
+        job,
+        account,
+        on,
+        startedAt,
+        protectedUntil,
+        allocated,
+        resumable,
+        Math.max(0, Duration.between(startedAt, protectedUntil).toSeconds()),
+        null,
+        false);
+  }
+
+  /** GPUs it holds, all nodes together. */
+  public int gpus() {
+    return on.stream().mapToInt(Share::gpus).sum();
+  }
+
+  /**
+   * GPU-seconds of work that would have to be done again were it ended now (K4): since its last
+   * checkpoint, and never more than since the last whole minimum run time. Without a minimum, since
+   * its start.
+   */
+  public double lostWork(Instant now) {
+    double run = Math.max(0, Duration.between(startedAt, now).toNanos() / 1e9);
+    double lost = minRuntimeSeconds > 0 ? run % minRuntimeSeconds : run;
+    if (checkpointAt != null && !checkpointAt.isBefore(startedAt)) {
+      lost = Math.min(lost, Math.max(0, Duration.between(checkpointAt, now).toNanos() / 1e9));
+    }
+    return gpus() * lost;
+  }
+
+  /** Whether its minimum run time is over, so that nothing protects it any more (K2, K3). */
+  public boolean unprotected(Instant now) {
+    return !now.isBefore(protectedUntil);
+  }
+
+  /** Seconds since the last multiple of its minimum run time; 0 without one (K8). */
+  public double intoSlice(Instant now) {
+    double run = Math.max(0, Duration.between(startedAt, now).toNanos() / 1e9);
+    return minRuntimeSeconds > 0 ? run % minRuntimeSeconds : 0;
   }
 }

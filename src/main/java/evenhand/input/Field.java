@@ -161,7 +161,7 @@ public final class Field<T> {
         v -> {
           if (v.kind() == Value.Kind.TEXT) {
             try {
-              Instant at = java.time.OffsetDateTime.parse(v.text()).toInstant();
+              Instant at = Instant.parse(v.text());
               if (!at.isBefore(FIRST) && !at.isAfter(LAST)) {
                 return at;
               }

@@ -1,19 +1,21 @@
 package evenhand.input;
 
-import java.util.HashMap;
 import java.util.Map;
 
 /** An object that was read by a {@link Shape}: every field has a value of its kind. */
 public final class Section {
   private final Value value;
-  private final Map<Field<?>, Object> read = new HashMap<>();
+  private final Shape shape;
+  private final Object[] read; // in the order of the shape's fields: there may be 100,000 sections
 
-  private Section(Value value) {
+  private Section(Value value, Shape shape) {
     this.value = value;
+    this.shape = shape;
+    this.read = new Object[shape.size()];
   }
 
   static Section read(Value value, Shape shape) {
-    Section section = new Section(value);
+    Section section = new Section(value, shape);
     boolean whole = true;
     for (Map.Entry<String, Value> member : value.members().entrySet()) {
       if (!shape.byName().containsKey(member.getKey())) {
@@ -27,24 +29,20 @@ public final class Section {
         whole = false;
       }
     }
-    for (Field<?> field : shape.fields()) {
+    for (Field<?> field : shape.byName().values()) {
       whole &= field.readInto(section, value.members().get(field.name()));
     }
     return whole ? section : null;
   }
 
   void put(Field<?> field, Object got) {
-    read.put(field, got);
+    read[shape.position(field)] = got;
   }
 
   /** What the field says, or its default. */
   @SuppressWarnings("unchecked")
   public <T> T get(Field<T> field) {
-    Object got = read.get(field);
-    if (got == null && !read.containsKey(field)) {
-      throw new IllegalArgumentException(field.name() + " is no field of " + value.path());
-    }
-    return (T) got;
+    return (T) read[shape.position(field)];
   }
 
   /** Whether the field is written, and not as null. */

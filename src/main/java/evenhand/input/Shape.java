@@ -1,6 +1,7 @@
 package evenhand.input;
 
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,7 @@ import java.util.Map;
 public final class Shape {
   private final String title;
   private final Map<String, Field<?>> fields = new LinkedHashMap<>();
+  private final Map<Field<?>, Integer> positions = new IdentityHashMap<>();
 
   private Shape(String title, Field<?>... fields) {
     this.title = title;
@@ -16,6 +18,7 @@ public final class Shape {
       if (this.fields.put(field.name(), field) != null) {
         throw new IllegalArgumentException(title + " has two fields " + field.name());
       }
+      positions.put(field, positions.size());
     }
   }
 
@@ -32,6 +35,18 @@ public final class Shape {
 
   public List<Field<?>> fields() {
     return List.copyOf(fields.values());
+  }
+
+  int size() {
+    return positions.size();
+  }
+
+  int position(Field<?> field) {
+    Integer position = positions.get(field);
+    if (position == null) {
+      throw new IllegalArgumentException(field.name() + " is no field of " + title);
+    }
+    return position;
   }
 
   Map<String, Field<?>> byName() {

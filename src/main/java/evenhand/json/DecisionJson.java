@@ -44,7 +44,8 @@ public final class DecisionJson {
   private static final Field<String> TYPE = Field.text("type");
   private static final Field<List<Section>> ON =
       Field.list("on", Shape.of("a share", NODE, TIER, GPUS));
-  private static final Field<String> FOR = Field.text("for");
+  private static final Field<String> FOR = Field.text("for").or(null, "null");
+  private static final Field<Boolean> ALLOCATED = Field.flag("allocated").or(null, "null");
   private static final Field<String> CODE = Field.text("code");
   private static final Field<String> BEHIND = Field.text("behind").or(null, "null");
   private static final Field<String> MESSAGE = Field.text("message", "text", text -> true);
@@ -53,7 +54,7 @@ public final class DecisionJson {
       Shape.of("such an outcome", TYPE, JOB, NODE, TIER, GPUS, RULE);
   private static final Map<String, Shape> OUTCOMES =
       Map.of(
-          "start", Shape.of("a start", TYPE, JOB, ON, RULE),
+          "start", Shape.of("a start", TYPE, JOB, ON, ALLOCATED, RULE),
           "release", GPUS_OF_ONE_PLACEMENT,
           "reserve", GPUS_OF_ONE_PLACEMENT,
           "absorb", GPUS_OF_ONE_PLACEMENT,
@@ -154,6 +155,9 @@ public final class DecisionJson {
       json.writeStringProperty("type", "start");
       json.writeStringProperty("job", start.job());
       Text.shares(json, start.on());
+      if (start.allocated() != null) {
+        json.writeBooleanProperty("allocated", start.allocated());
+      }
     } else if (outcome instanceof Release o) {
       writeGpus(json, "release", o.job(), o.node(), o.tier(), o.gpus());
     } else if (outcome instanceof Reserve o) {
@@ -163,7 +167,7 @@ public final class DecisionJson {
     } else if (outcome instanceof Preempt preempt) {
       json.writeStringProperty("type", "preempt");
       json.writeStringProperty("job", preempt.job());
-      json.writeStringProperty("for", preempt.forJob());
+      Text.text(json, "for", preempt.forJob());
     } else if (outcome instanceof Charge charge) {
       json.writeStringProperty("type", "charge");
       json.writeStringProperty("account", charge.account());
@@ -264,7 +268,10 @@ public final class DecisionJson {
     Outcome outcome =
         switch (s.get(TYPE)) {
           case "start" ->
-              new Start(s.get(JOB), s.get(ON).stream().map(DecisionJson::share).toList());
+              new Start(
+                  s.get(JOB),
+                  s.get(ON).stream().map(DecisionJson::share).toList(),
+                  s.get(ALLOCATED));
           case "release" -> new Release(s.get(JOB), s.get(NODE), tier(s), s.get(GPUS));
           case "reserve" -> new Reserve(s.get(JOB), s.get(NODE), tier(s), s.get(GPUS));
           case "absorb" -> new Absorb(s.get(JOB), s.get(NODE), tier(s), s.get(GPUS));

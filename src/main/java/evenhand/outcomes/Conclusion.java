@@ -2,4 +2,16 @@ package evenhand.outcomes;
 
 /** Anything a rule may insert. */
 public sealed interface Conclusion
-    permits Outcome, Lost, Fit, Available, Veto, Factor, HoldingCost, Yield, Refuse, Remark {}
+    permits Outcome,
+        Together,
+        Lost,
+        Shield,
+        Preemptable,
+        Fit,
+        Available,
+        Veto,
+        Factor,
+        HoldingCost,
+        Yield,
+        Refuse,
+        Remark {}

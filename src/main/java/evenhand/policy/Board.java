@@ -2,11 +2,16 @@ package evenhand.policy;
 
 import evenhand.facts.Placement;
 import evenhand.facts.Reservation;
+import evenhand.facts.Running;
+import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
+import evenhand.outcomes.Gang;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.kie.api.runtime.rule.FactHandle;
@@ -40,14 +45,22 @@ final class Board {
   private final Map<Kind, Members> kinds = new HashMap<>();
   private final Firing firing;
   private final boolean nodesMatter;
+  private final boolean countAlike;
   private int version;
 
   /**
    * @param reservations those that stand; their GPUs are taken off idle
+   * @param nodesMatter whether some rule names the node of a placement
+   * @param countAlike whether some rule asks how many placements are alike
    */
   Board(
-      Snapshot snapshot, Collection<Reservation> reservations, Firing firing, boolean nodesMatter) {
+      Snapshot snapshot,
+      Collection<Reservation> reservations,
+      Firing firing,
+      boolean nodesMatter,
+      boolean countAlike) {
     this.firing = firing;
+    this.countAlike = countAlike;
     this.nodesMatter = nodesMatter;
     for (Placement p : snapshot.placements()) {
       placements.put(new Key(p.node(), p.tier().name()), p);
@@ -111,6 +124,32 @@ final class Board {
     change(node, tier, -more, -reserved, job, rule);
   }
 
+  /** A running job gives its GPUs up: they are idle again. */
+  void vacate(Running victim, String rule) {
+    for (Share share : victim.on()) {
+      if (at(share.node(), share.tier()) != null) {
+        change(share.node(), share.tier(), share.gpus(), 0, null, rule);
+      }
+    }
+  }
+
+  /** The nodes of a gang, by name, each with so many GPUs. */
+  List<Share> expand(Gang gang, int gpus) {
+    List<Share> on = new ArrayList<>();
+    for (Gang.Pick pick : gang.picks()) {
+      Members members = kinds.get(kind(at(pick.like().node(), pick.like().tier())));
+      members.byNode.keySet().stream()
+          .limit(pick.count())
+          .forEach(node -> on.add(new Share(node, pick.like().tier(), gpus)));
+    }
+    return on;
+  }
+
+  /** All placements as they stand. */
+  Collection<Placement> all() {
+    return placements.values();
+  }
+
   private void change(
       String node, Tier tier, int idleBy, int reservedBy, String holder, String rule) {
     Placement old = at(node, tier);
@@ -157,7 +196,10 @@ final class Board {
   /** Lets the first of a kind stand for all of it in the working memory. */
   private void show(Members members) {
     Placement first = members.byNode.isEmpty() ? null : members.byNode.firstEntry().getValue();
-    if (first == members.shown) {
+    if (first != null && countAlike) {
+      first = first.standingFor(members.byNode.size());
+    }
+    if (first == members.shown || first != null && first.equals(members.shown)) {
       return;
     }
     if (members.handle != null) {

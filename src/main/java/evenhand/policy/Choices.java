@@ -3,6 +3,9 @@ package evenhand.policy;
 import evenhand.facts.Account;
 import evenhand.facts.Job;
 import evenhand.facts.Placement;
+import evenhand.facts.Running;
+import evenhand.facts.Snapshot;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -61,7 +64,7 @@ final class Choices {
   /** First of the queue first. */
   static final class Order {
     private static final List<String> KEYS =
-        List.of("account_usage", "priority", "queued_at", "id");
+        List.of("account_usage", "account_tree", "allocated", "priority", "queued_at", "id");
     private final List<Directed> keys = new ArrayList<>();
 
     Order(List<String> keys) {
@@ -74,25 +77,53 @@ final class Choices {
       }
     }
 
-    /** A job with the figure that is looked up but once. */
-    private record Placed(Job job, double usage) {}
+    /** Whether it needs the account tree. */
+    boolean usesTree() {
+      return keys.stream().anyMatch(d -> d.name.equals("account_tree"));
+    }
 
-    /** The jobs in order, first of the queue first. */
-    List<Job> sort(List<Job> jobs, Map<String, Account> accounts) {
+    /**
+     * A job with the figures that are looked up but once. Work that no budget pays for is served by
+     * arrival alone: neither its account nor its priority counts (Q3).
+     */
+    private record Placed(Job job, double usage, boolean allocated, int rank) {
+      int priority() {
+        return allocated ? job.priority() : 0;
+      }
+    }
+
+    private Placed placed(Job job, Map<String, Account> accounts, AccountTree tree) {
+      boolean allocated = tree == null || OneCycle.allocated(tree, job);
+      return new Placed(
+          job,
+          usage(accounts, job),
+          allocated,
+          tree == null || !allocated ? 0 : tree.rank(job.account()));
+    }
+
+    /**
+     * The jobs of a snapshot in order, first of the queue first.
+     *
+     * @param tree null where no key needs it
+     */
+    List<Job> sort(Snapshot snapshot, AccountTree tree) {
       Comparator<Placed> all = (a, b) -> 0;
       for (Directed d : keys) {
         Comparator<Placed> one =
             switch (d.name) {
               case "account_usage" -> Comparator.comparingDouble(Placed::usage);
-              case "priority" -> Comparator.comparingInt(p -> p.job.priority());
+              case "account_tree" -> Comparator.comparingInt(Placed::rank);
+              case "allocated" -> Comparator.comparing(Placed::allocated);
+              case "priority" -> Comparator.comparingInt(Placed::priority);
               case "queued_at" -> Comparator.comparing(p -> p.job.queuedAt());
               default -> Comparator.comparing(p -> p.job.id(), Natural.IDS);
             };
         all = all.thenComparing(d.descending ? one.reversed() : one);
       }
-      Placed[] placed = new Placed[jobs.size()];
+      Map<String, Account> accounts = byId(snapshot);
+      Placed[] placed = new Placed[snapshot.jobs().size()];
       for (int i = 0; i < placed.length; i++) {
-        placed[i] = new Placed(jobs.get(i), usage(accounts, jobs.get(i)));
+        placed[i] = placed(snapshot.jobs().get(i), accounts, tree);
       }
       java.util.Arrays.sort(placed, all.thenComparing(p -> p.job.id(), Natural.IDS));
       List<Job> sorted = new ArrayList<>(placed.length);
@@ -102,14 +133,18 @@ final class Choices {
       return sorted;
     }
 
-    Map<String, Object> figures(Job job, Map<String, Account> accounts) {
+    /** What places a job in the order, by key. */
+    Map<String, Object> figures(Job job, Snapshot snapshot, AccountTree tree) {
+      Placed placed = placed(job, byId(snapshot), tree);
       Map<String, Object> figures = new LinkedHashMap<>();
       for (Directed d : keys) {
         figures.put(
             d.name,
             switch (d.name) {
-              case "account_usage" -> usage(accounts, job);
-              case "priority" -> job.priority();
+              case "account_usage" -> placed.usage;
+              case "account_tree" -> placed.allocated ? path(tree, job) : "unallocated";
+              case "allocated" -> placed.allocated;
+              case "priority" -> placed.priority();
               case "queued_at" -> job.queuedAt();
               default -> job.id();
             });
@@ -117,10 +152,62 @@ final class Choices {
       return figures;
     }
 
+    /** The ratios that placed it, from the top: {@code ai2 0.8 > lab 1.25}. */
+    private static String path(AccountTree tree, Job job) {
+      StringBuilder path = new StringBuilder();
+      for (AccountTree.Step step : tree.path(job.account())) {
+        path.append(path.isEmpty() ? "" : " > ")
+            .append(step.account())
+            .append(' ')
+            .append(Math.round(step.ratio() * 1000) / 1000.0);
+      }
+      return path.toString();
+    }
+
+    private static Map<String, Account> byId(Snapshot snapshot) {
+      Map<String, Account> byId = new java.util.HashMap<>();
+      snapshot.accounts().forEach(a -> byId.put(a.id(), a));
+      return byId;
+    }
+
     private static double usage(Map<String, Account> accounts, Job job) {
       return Optional.ofNullable(accounts.get(job.account()))
           .map(Account::cumulativeUsage)
           .orElse(0.0);
+    }
+  }
+
+  /** Which running work makes room first (K4): cheapest first. */
+  static final class VictimOrder {
+    private static final List<String> KEYS =
+        List.of("allocated", "lost_work", "served", "started", "id");
+    private final List<Directed> keys = new ArrayList<>();
+
+    VictimOrder(List<String> keys) {
+      for (String key : keys) {
+        Directed d = Directed.read(key);
+        if (!KEYS.contains(d.name)) {
+          throw unknown(key, KEYS);
+        }
+        this.keys.add(d);
+      }
+    }
+
+    /** {@code served}: how far back its account stands in the order of service. */
+    Comparator<Running> comparator(Instant now, AccountTree tree) {
+      Comparator<Running> all = (a, b) -> 0;
+      for (Directed d : keys) {
+        Comparator<Running> one =
+            switch (d.name) {
+              case "allocated" -> Comparator.comparing(Running::allocated);
+              case "lost_work" -> Comparator.comparingDouble(r -> r.lostWork(now));
+              case "served" -> Comparator.comparingInt(r -> tree.rank(r.account()));
+              case "started" -> Comparator.comparing(Running::startedAt);
+              default -> Comparator.comparing(Running::job, Natural.IDS);
+            };
+        all = all.thenComparing(d.descending ? one.reversed() : one);
+      }
+      return all.thenComparing(Running::job, Natural.IDS);
     }
   }
 

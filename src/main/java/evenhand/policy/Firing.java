@@ -45,6 +45,16 @@ final class Firing implements AutoCloseable {
     return session.insert(fact);
   }
 
+  /** All facts of a kind. */
+  java.util.Collection<?> facts(Class<?> kind) {
+    return session.getObjects(new org.kie.api.runtime.ClassObjectFilter(kind));
+  }
+
+  /** Whether this very fact is there. */
+  boolean holds(Object fact) {
+    return session.getFactHandle(fact) != null;
+  }
+
   void delete(FactHandle handle) {
     session.delete(handle);
   }

@@ -14,6 +14,8 @@ import org.kie.api.KieBase;
  * @param rules by name, in module order
  * @param looksAt parts of a request beyond the first four that some rule of a turn names
  * @param nodesMatter whether some rule of a turn names the node of a placement
+ * @param countAlike whether some rule picks a gang, and so asks how many placements are alike
+ * @param victims which running work makes room first (K4)
  * @param explain wait codes, the one that is told first
  */
 record Loaded(
@@ -29,4 +31,25 @@ record Loaded(
     Comparator<Placement> preference,
     Set<String> looksAt,
     boolean nodesMatter,
-    List<String> explain) {}
+    boolean countAlike,
+    Choices.VictimOrder victims,
+    List<String> explain) {
+
+  /** Whether some rule lets running work be ended to make room. */
+  boolean preempts() {
+    return rules.values().stream().anyMatch(r -> r.stage() == Stage.PREEMPT);
+  }
+
+  /** Whether some rule looks at running work on nodes that are not up. */
+  boolean drains() {
+    return rules.values().stream().anyMatch(r -> r.stage() == Stage.DRAIN);
+  }
+
+  /** A parameter's value. */
+  Setting setting(String parameter) {
+    return settings.stream()
+        .filter(s -> s.name().equals(parameter))
+        .findFirst()
+        .orElseThrow(() -> new RuleFailed("policy " + name + " gives no parameter " + parameter));
+  }
+}

@@ -33,7 +33,15 @@ public final class Policies {
 
   /** Parts of a request that are filled only where a rule of a turn names them. */
   private static final List<String> OPTIONAL_PARTS =
-      List.of("job", "account", "user", "priority", "minRuntimeSeconds", "resumable", "attempt");
+      List.of(
+          "job",
+          "account",
+          "user",
+          "priority",
+          "minRuntimeSeconds",
+          "resumable",
+          "attempt",
+          "allocated");
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
 
@@ -54,7 +62,7 @@ public final class Policies {
     return new DroolsPolicy(read(files, name, settings));
   }
 
-  private static Loaded read(RuleFiles files, String name, Map<String, String> settings)
+  static Loaded read(RuleFiles files, String name, Map<String, String> settings)
       throws PolicyFault {
     String path = "policies/" + name + ".yaml";
     Optional<String> found = NAME.matcher(name).matches() ? files.read(path) : Optional.empty();
@@ -104,10 +112,12 @@ public final class Policies {
             ? preference(path, choices, "reserve_preference", faults)
             : preference);
     Choices.Order order = order(path, choices, faults);
+    Choices.VictimOrder victims = victims(path, choices, order, rules, parameters, faults);
     if (!faults.isEmpty()) {
       throw new PolicyFault(faults);
     }
     Set<String> looksAt = new HashSet<>();
+    boolean countAlike = false;
     // Of nodes alike in all else the board shows the first by name; a preference may want the last.
     boolean nodesMatter =
         choices.values().stream().anyMatch(choice -> choice.keys().contains("node_desc"));
@@ -116,6 +126,7 @@ public final class Policies {
         String bare = Lint.bare(rule.text());
         OPTIONAL_PARTS.stream().filter(part -> word(bare, part)).forEach(looksAt::add);
         nodesMatter |= word(Lint.conditions(bare), "node");
+        countAlike |= word(Lint.conditions(bare), "gang");
       }
     }
     return new Loaded(
@@ -126,11 +137,13 @@ public final class Policies {
         clauses(choices, parameters, yaml.keptBy(), rules),
         rules,
         parameters.entrySet().stream().map(e -> setting(e.getKey(), e.getValue())).toList(),
-        RuleCompiler.compile(texts, functions),
+        RuleCompiler.compile(texts, functions, preference),
         order,
         preference,
         Set.copyOf(looksAt),
         nodesMatter,
+        countAlike,
+        victims,
         choices.containsKey("explain") ? choices.get("explain").keys() : List.of());
   }
 
@@ -188,7 +201,13 @@ public final class Policies {
         Parameter old = parameters.get(name);
         parameters.put(
             name,
-            new Parameter(set.getValue(), old.unit(), old.oneOf(), old.clause(), old.meaning()));
+            new Parameter(
+                set.getValue(),
+                old.unit(),
+                old.oneOf(),
+                old.clause(),
+                old.readBy(),
+                old.meaning()));
       } else {
         Set<String> known = new LinkedHashSet<>(parameters.keySet());
         known.addAll(choices.keySet());
@@ -247,7 +266,8 @@ public final class Policies {
           }
         });
     for (String name : parameters.keySet()) {
-      if (!read.contains(name)) {
+      boolean byService = "service".equals(parameters.get(name).readBy());
+      if (!byService && !read.contains(name)) {
         faults.add(
             new Fault(
                 path,
@@ -292,6 +312,44 @@ public final class Policies {
     } catch (IllegalArgumentException e) {
       faults.add(new Fault(path, 0, null, "choices.order: " + e.getMessage()));
       return new Choices.Order(List.of("id_asc"));
+    }
+  }
+
+  /** A policy that ends running work must say in which order, and know its accounts as a tree. */
+  private static Choices.VictimOrder victims(
+      String path,
+      Map<String, Choice> choices,
+      Choices.Order order,
+      Map<String, Rule> rules,
+      Map<String, Parameter> parameters,
+      List<Fault> faults) {
+    if (rules.values().stream().noneMatch(r -> r.stage() == Stage.PREEMPT)) {
+      return null;
+    }
+    if (!order.usesTree()) {
+      faults.add(
+          new Fault(
+              path,
+              0,
+              null,
+              "choices.order: rules of stage preempt need account_tree among its keys"));
+    }
+    for (String needed : List.of("preemption_margin", "preempt_window")) {
+      if (!parameters.containsKey(needed)) {
+        faults.add(
+            new Fault(
+                path, 0, null, "rules of stage preempt need the parameter \"" + needed + "\""));
+      }
+    }
+    Choice choice = choices.get("victims");
+    try {
+      if (choice == null || choice.keys().isEmpty()) {
+        throw new IllegalArgumentException("it is missing; e.g. [allocated_asc, lost_work_asc]");
+      }
+      return new Choices.VictimOrder(choice.keys());
+    } catch (IllegalArgumentException e) {
+      faults.add(new Fault(path, 0, null, "choices.victims: " + e.getMessage()));
+      return null;
     }
   }
 

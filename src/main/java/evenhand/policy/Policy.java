@@ -1,5 +1,6 @@
 package evenhand.policy;
 
+import evenhand.facts.Account;
 import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.Placement;
@@ -9,6 +10,7 @@ import evenhand.facts.Tier;
 import evenhand.outcomes.Admission;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Settlement;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +36,9 @@ public interface Policy {
 
   /** Its clauses in order: rules, choices, parameters, and what the facts keep. */
   List<ClauseView> clauses();
+
+  /** The window over which charged usage is summed (A3); empty where the policy has none. */
+  Optional<Duration> lookback();
 
   /** One rule by its whole name. */
   Optional<Rule> rule(String name);
@@ -68,7 +73,8 @@ public interface Policy {
   /**
    * Answers a submission (N1 to N6): placements are the whole inventory, down and drained ones too.
    */
-  Admission admit(Request request, List<Tier> tiers, List<Placement> placements);
+  Admission admit(
+      Request request, List<Account> accounts, List<Tier> tiers, List<Placement> placements);
 
   /** What the end of a job, or of one attempt of it, brings (R4, C1 to C3), at this moment. */
   Settlement settle(Ended ended, Instant now);

@@ -40,11 +40,13 @@ record PolicyYaml(
    * A figure or word that rules read as a {@link evenhand.facts.Setting}.
    *
    * @param oneOf the words allowed, or null for any
+   * @param readBy {@code service} where the shell reads it and no rule does; null for rules
    */
   record Parameter(
       String value,
       String unit,
       @JsonProperty("one_of") List<String> oneOf,
       String clause,
+      @JsonProperty("read_by") String readBy,
       String meaning) {}
 }

@@ -34,13 +34,22 @@ final class RuleCompiler {
   /** The functions by which rules pick one of many, or add up. */
   static final List<String> FUNCTIONS =
       List.of(
-          "preferred", "preferred_to_reserve", "most_idle", "most_promised", "largest", "total");
+          "preferred",
+          "preferred_to_reserve",
+          "most_idle",
+          "most_promised",
+          "largest",
+          "total",
+          "gang");
 
   /**
    * @param texts by path below the rules folder, in module order
    * @param choices the policy's orders, by the name of the function that picks by them
    */
-  static KieBase compile(Map<String, String> texts, Map<String, Comparator<Placement>> choices)
+  static KieBase compile(
+      Map<String, String> texts,
+      Map<String, Comparator<Placement>> choices,
+      Comparator<Placement> preference)
       throws PolicyFault {
     KnowledgeBuilderConfiguration conf = KnowledgeBuilderFactory.newKnowledgeBuilderConfiguration();
     choices.forEach(
@@ -58,6 +67,7 @@ final class RuleCompiler {
                     .thenComparing(g -> g.tier().name())
                     .thenComparing(PlacementGroup::state))));
     conf.setOption(AccumulateFunctionOption.get("total", new Total()));
+    conf.setOption(AccumulateFunctionOption.get("gang", new GangOf(preference)));
     KnowledgeBuilder builder = KnowledgeBuilderFactory.newKnowledgeBuilder(conf);
     texts.forEach(
         (path, text) ->

@@ -19,6 +19,7 @@ public enum Stage {
   FACTOR("how much of a cost is charged"),
   LOST("reservations whose placement is gone"),
   RANK("reservations whose job lost its place"),
+  DRAIN("running jobs that must leave their node"),
   FORCED("what a forced release charges"),
   CHARGE("what the end of a job charges"),
   FIT("which placements could ever run a request"),
@@ -28,6 +29,8 @@ public enum Stage {
   START("whether and where the job starts"),
   SWAP("what a job that starts gives back"),
   ABSORB("whether the job's reservation grows or is complete"),
+  SHIELD("which running work is not ended for the job"),
+  PREEMPT("which running work may be ended to make room for the job"),
   RESERVE("whether and where the job begins a reservation"),
   WAIT("why the job waits"),
   NOTIFY("who is told when the job starts");

@@ -37,7 +37,7 @@ import java.util.TreeMap;
  * a time.
  */
 public final class MemoryStore implements Store {
-  private static final String INSTALLATION = "mem";
+  private final String installation;
 
   private final Map<String, Tier> tiers = new LinkedHashMap<>();
   private final Map<String, Account> accounts = new LinkedHashMap<>();
@@ -62,9 +62,20 @@ public final class MemoryStore implements Store {
 
   private record Recorded(Desk.DecisionView view, String snapshot, List<Long> jobs) {}
 
+  public MemoryStore() {
+    this("mem");
+  }
+
+  /**
+   * @param installation the word in its tokens; one of its own for each store that shares a cluster
+   */
+  public MemoryStore(String installation) {
+    this.installation = installation;
+  }
+
   @Override
   public String installation() {
-    return INSTALLATION;
+    return installation;
   }
 
   @Override
@@ -74,6 +85,8 @@ public final class MemoryStore implements Store {
 
   @Override
   public synchronized void setUp(List<Tier> setTiers, List<AccountSetup> setAccounts, Instant now) {
+    tiers.keySet().retainAll(setTiers.stream().map(Tier::name).toList());
+    stock.values().removeIf(s -> !tiers.containsKey(s.tier().name()));
     for (Tier tier : setTiers) {
       tiers.put(tier.name(), tier);
       stock.replaceAll(
@@ -97,7 +110,8 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized void see(List<Stock> seen, Instant at) {
+  public synchronized boolean see(List<Stock> seen, Instant at) {
+    Map<String, Stock> before = new HashMap<>(stock);
     Map<String, Stock> now = new HashMap<>();
     for (Stock s : seen) {
       now.put(s.node() + "\n" + s.tier().name(), s);
@@ -109,6 +123,7 @@ public final class MemoryStore implements Store {
                 : new Stock(s.node(), s.tier(), s.capacity(), NodeState.DOWN, Stock.GONE));
     stock.putAll(now);
     stock.values().removeIf(s -> s.capacity() == 0);
+    return !before.equals(stock);
   }
 
   @Override
@@ -232,8 +247,8 @@ public final class MemoryStore implements Store {
         new Account(old.id(), old.parent(), old.weight(), old.cumulativeUsage() + tflopSeconds, 0));
   }
 
-  private static Token key(Attempt attempt) {
-    return new Token(INSTALLATION, attempt.job(), attempt.attempt());
+  private Token key(Attempt attempt) {
+    return new Token(installation, attempt.job(), attempt.attempt());
   }
 
   private void keep(StoredJob job) {

@@ -164,6 +164,12 @@ public final class SimulatedCluster implements Cluster {
     return List.copyOf(submitted);
   }
 
+  /** Every job it knows of at this moment, shown in a reading or not. */
+  public synchronized List<SeenJob> everything() {
+    settle();
+    return jobs.values().stream().map(this::seen).toList();
+  }
+
   /** The next moment at which something happens here by itself; empty when nothing will. */
   public synchronized Optional<Instant> nextChange() {
     settle();

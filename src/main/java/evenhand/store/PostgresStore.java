@@ -163,7 +163,8 @@ public final class PostgresStore implements Store, AutoCloseable {
                         on conflict (name) do update
                         set sort_order = excluded.sort_order, tflops = excluded.tflops,
                             max_gpus = excluded.max_gpus, auto_assign = excluded.auto_assign,
-                            partition = excluded.partition, gres = excluded.gres
+                            partition = excluded.partition, gres = excluded.gres,
+                            configured = true
                         """)
                     .params(
                         tier.name(),
@@ -176,6 +177,9 @@ public final class PostgresStore implements Store, AutoCloseable {
                     .update(),
                 "tier " + tier.name());
           }
+          sql.sql("update gpu_tiers set configured = false where configured and name <> all (?)")
+              .param(new SqlArrayValue("text", tiers.stream().map(Tier::name).toArray()))
+              .update();
           for (AccountSetup account : accounts) {
             if (account.parent() != null
                 && sql.sql("select count(*) from accounts where id = ?")
@@ -201,13 +205,23 @@ public final class PostgresStore implements Store, AutoCloseable {
 
   private record Known(UUID id, Tier tier) {}
 
+  /** All there ever were: old attempts and ledger rows are of tiers that are not used any more. */
   private Map<UUID, Tier> tiers() {
+    return tiers("");
+  }
+
+  /**
+   * @param where a condition on {@code gpu_tiers}, or nothing
+   */
+  private Map<UUID, Tier> tiers(String where) {
     Map<UUID, Tier> tiers = new LinkedHashMap<>();
     sql.sql(
             """
             select id, name, sort_order, tflops, max_gpus, auto_assign, partition, gres
-            from gpu_tiers order by sort_order, name
-            """)
+            from gpu_tiers
+            """
+                + where
+                + " order by sort_order, name")
         .query(
             (rs, n) ->
                 new Known(
@@ -228,8 +242,10 @@ public final class PostgresStore implements Store, AutoCloseable {
   private List<Stock> stock(Map<UUID, Tier> tiers) {
     return sql.sql(
             """
-            select node_name, tier_id, capacity, state, reason from placements
-            order by node_name, tier_id
+            select p.node_name, p.tier_id, p.capacity, p.state, p.reason
+            from placements p join gpu_tiers t on t.id = p.tier_id
+            where t.configured
+            order by p.node_name, t.sort_order, t.name
             """)
         .query(
             (rs, n) ->
@@ -243,8 +259,8 @@ public final class PostgresStore implements Store, AutoCloseable {
   }
 
   @Override
-  public void see(List<Stock> seen, Instant at) {
-    writing.executeWithoutResult(
+  public boolean see(List<Stock> seen, Instant at) {
+    return writing.execute(
         tx -> {
           Map<String, UUID> ids = new HashMap<>();
           Map<UUID, Tier> tiers = tiers();
@@ -310,6 +326,7 @@ public final class PostgresStore implements Store, AutoCloseable {
               .param("at", time(at))
               .param("gone", Stock.GONE)
               .update();
+          return !(gpus.isEmpty() && retired.isEmpty() && states.isEmpty());
         });
   }
 
@@ -355,7 +372,7 @@ public final class PostgresStore implements Store, AutoCloseable {
                   .query(job(tiers))
                   .list();
           return new World(
-              List.copyOf(tiers.values()),
+              List.copyOf(tiers("where configured").values()),
               stock(tiers),
               accounts,
               jobs,
@@ -880,7 +897,9 @@ public final class PostgresStore implements Store, AutoCloseable {
                               rs.getString("environment"),
                               new TypeReference<Map<String, String>>() {}),
                           rs.getString("workdir")))
-              .single();
+              .optional()
+              .orElseThrow(
+                  () -> new IllegalArgumentException("job " + token.job() + " has no script"));
         });
   }
 

@@ -31,7 +31,9 @@ create table gpu_tiers (
     max_gpus    integer          not null check (max_gpus > 0),
     auto_assign boolean          not null,
     partition   text,
-    gres        text
+    gres        text,
+    -- False once the settings name it no more: then neither it nor its GPUs are used.
+    configured  boolean          not null default true
 );
 
 -- One row per GPU that was ever seen.

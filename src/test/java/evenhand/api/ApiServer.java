@@ -10,8 +10,8 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /** The API on a real Tomcat on loopback, over a desk in memory. One for all tests of a JVM. */
 public final class ApiServer {
@@ -76,7 +76,7 @@ public final class ApiServer {
         "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
         "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration"
       })
-  @ComponentScan(basePackageClasses = JobsRoute.class)
+  @Import(Api.class)
   static class App {
     @Bean
     FakeDesk desk() {

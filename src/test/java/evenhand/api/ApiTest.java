@@ -276,6 +276,64 @@ class ApiTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"application/json; charset=bogus", "bogus//x", "application/json;"})
+  void aContentTypeThatIsNoneDoesNoHarm(String type) throws Exception {
+    SERVER.post("/v1/jobs", GOOD);
+    for (String path : new String[] {"/v1/jobs", "/v1/jobs/1/cancel"}) {
+      HttpResponse<String> answer =
+          SERVER.send(
+              "POST", path, HttpRequest.BodyPublishers.ofString("{}"), "Content-Type", type);
+      assertTrue(answer.statusCode() == 415 || type.endsWith(";"), answer.body());
+      assertTrue(answer.statusCode() < 500, answer.body());
+    }
+    HttpResponse<String> odd = SERVER.get("/v1/jobs", "Accept", "bogus");
+    problem(odd, 406, "NOT_ACCEPTABLE");
+  }
+
+  /** Whatever is cut out of a good body, put in or doubled: an answer, and never a failure. */
+  @Test
+  void noBodyMakesTheServiceFail() throws Exception {
+    java.util.Random random = new java.util.Random(20260410);
+    String[] bits = {
+      "{",
+      "}",
+      "[",
+      "]",
+      "\"",
+      ",",
+      ":",
+      "null",
+      "-1",
+      "1e400",
+      "NaN",
+      "\\u0000",
+      "\\ud800",
+      "\u202e",
+      "#!",
+      "9".repeat(300),
+      "true",
+      "\\",
+      "\n",
+      "//",
+      "0x1",
+      "'",
+      "{\"a\":{}}"
+    };
+    for (int i = 0; i < 400; i++) {
+      StringBuilder body = new StringBuilder(GOOD);
+      for (int change = random.nextInt(3); change >= 0; change--) {
+        int at = random.nextInt(body.length());
+        int to = Math.min(body.length(), at + random.nextInt(12));
+        body.replace(at, random.nextBoolean() ? at : to, bits[random.nextInt(bits.length)]);
+      }
+      HttpResponse<String> answer = SERVER.post("/v1/jobs", body.toString());
+      assertTrue(
+          java.util.Set.of(201, 400, 422).contains(answer.statusCode()),
+          answer.statusCode() + " " + answer.body() + " for " + body);
+    }
+  }
+
+  @ParameterizedTest
   @CsvSource({"PUT, /v1/jobs", "DELETE, /v1/jobs/1", "PATCH, /v1/queue", "GET, /v1/jobs/1/cancel"})
   void otherMethodsAreNotAllowed(String method, String path) throws Exception {
     HttpResponse<String> answer = SERVER.send(method, path, HttpRequest.BodyPublishers.noBody());
@@ -474,6 +532,20 @@ class ApiTest {
     JsonNode submission = api.get("components").get("schemas").get("Submission");
     assertEquals(15, submission.get("properties").size());
     assertEquals("integer", submission.get("properties").get("num_gpus").get("type").asString());
+    assertEquals(
+        "object",
+        api.get("components")
+            .get("schemas")
+            .get("RecordedDecision")
+            .get("properties")
+            .get("decision")
+            .get("type")
+            .asString());
+    for (JsonNode path : api.get("paths")) {
+      for (JsonNode operation : path) {
+        operation.path("parameters").forEach(p -> assertTrue(p.has("schema"), p.toString()));
+      }
+    }
     JsonNode job = api.get("components").get("schemas").get("Job");
     assertTrue(job.get("properties").has("min_runtime_s"), job.toString());
     assertTrue(job.get("properties").has("charged_tflop_s"), job.toString());

@@ -110,6 +110,11 @@ class CommandsTest {
   /** Lets every job wait; fails where a job is called so. */
   private record WaitingPolicy(String name) implements Policy {
     @Override
+    public java.util.Optional<java.time.Duration> lookback() {
+      return java.util.Optional.empty();
+    }
+
+    @Override
     public Decision decide(Snapshot s) {
       if (s.jobs().stream().anyMatch(j -> j.id().equals("fail"))) {
         throw new RuleFailed("rule D1 failed on job fail");
@@ -157,7 +162,11 @@ class CommandsTest {
     }
 
     @Override
-    public Admission admit(Request request, List<Tier> tiers, List<Placement> placements) {
+    public Admission admit(
+        Request request,
+        List<evenhand.facts.Account> accounts,
+        List<Tier> tiers,
+        List<Placement> placements) {
       throw new UnsupportedOperationException();
     }
 

@@ -27,7 +27,7 @@ class CycleTest {
   final ManualClock clock = new ManualClock(T0);
   final SimulatedCluster cluster = new SimulatedCluster(clock);
   final List<Yield> yielded = new ArrayList<>();
-  final PlainPolicy policy = new PlainPolicy();
+  final RealPolicy policy = new RealPolicy();
   Store store = make();
   Cycle cycle;
 
@@ -120,21 +120,21 @@ class CycleTest {
     cluster.runTimes(order -> Duration.ofSeconds(100));
     Token a = submit("BCG", 2);
     CycleReport first = after(0);
-    assertThat(PlainPolicy.idle(first.snapshot(), "n1")).isEqualTo(2);
+    assertThat(RealPolicy.idle(first.snapshot(), "n1")).isEqualTo(2);
     assertThat(job(a).state()).isEqualTo(JobState.DISPATCHING);
     assertThat(yielded).containsExactly(new Yield(a.job() + "", "n1", "4090", 2));
     CycleReport second = after(5);
     assertThat(job(a).state()).isEqualTo(JobState.RUNNING);
     assertThat(job(a).startedAt()).isEqualTo(T0);
-    assertThat(PlainPolicy.idle(second.snapshot(), "n1")).isZero();
-    assertThat(PlainPolicy.running(second.snapshot())).containsExactly(a.job() + "");
+    assertThat(RealPolicy.idle(second.snapshot(), "n1")).isZero();
+    assertThat(RealPolicy.running(second.snapshot())).containsExactly(a.job() + "");
     assertThat(usage("BCG")).isZero();
     CycleReport third = after(100);
     assertThat(job(a).state()).isEqualTo(JobState.COMPLETED);
     assertThat(job(a).endedAt()).isEqualTo(T0.plusSeconds(100));
     assertThat(job(a).exitCode()).isZero();
     assertThat(usage("BCG")).isEqualTo(16520);
-    assertThat(PlainPolicy.idle(third.snapshot(), "n1")).isEqualTo(2);
+    assertThat(RealPolicy.idle(third.snapshot(), "n1")).isEqualTo(2);
     after(5);
     assertThat(usage("BCG")).isEqualTo(16520);
     assertThat(cluster.submitted()).hasSize(1);
@@ -148,7 +148,7 @@ class CycleTest {
     after(0);
     CycleReport report = after(5);
     assertThat(job(a).state()).isEqualTo(JobState.DISPATCHING);
-    assertThat(PlainPolicy.idle(report.snapshot(), "n1")).isEqualTo(1);
+    assertThat(RealPolicy.idle(report.snapshot(), "n1")).isEqualTo(1);
   }
 
   @Test
@@ -156,19 +156,19 @@ class CycleTest {
     cluster.node("n2", LOW, 4);
     cluster.hold("n2", LOW, 3);
     CycleReport report = after(0);
-    assertThat(PlainPolicy.idle(report.snapshot(), "n2")).isEqualTo(1);
+    assertThat(RealPolicy.idle(report.snapshot(), "n2")).isEqualTo(1);
     Token a = submit("BCG", 1);
     cluster.hold("n1", MID, 2);
     after(5);
     assertThat(store.job(a.job()).orElseThrow().attempt().on().get(0).node()).isEqualTo("n2");
     report = after(5);
-    assertThat(PlainPolicy.idle(report.snapshot(), "n2")).isZero();
+    assertThat(RealPolicy.idle(report.snapshot(), "n2")).isZero();
     cluster.hold("n2", LOW, 4);
     report = after(5);
-    assertThat(PlainPolicy.idle(report.snapshot(), "n2")).isZero();
+    assertThat(RealPolicy.idle(report.snapshot(), "n2")).isZero();
     cluster.hold("n2", LOW, 0);
     report = after(5);
-    assertThat(PlainPolicy.idle(report.snapshot(), "n2")).isEqualTo(3);
+    assertThat(RealPolicy.idle(report.snapshot(), "n2")).isEqualTo(3);
   }
 
   @Test

@@ -22,7 +22,7 @@ class FrontDeskTest {
 
   final ManualClock clock = new ManualClock(T0);
   final SimulatedCluster cluster = new SimulatedCluster(clock);
-  final PlainPolicy policy = new PlainPolicy();
+  final RealPolicy policy = new RealPolicy();
   final Store store = new MemoryStore();
   Cycle cycle;
   Desk desk;
@@ -189,7 +189,8 @@ class FrontDeskTest {
     assertThat(why.ahead()).extracting(Desk.QueueLine::id).containsExactly(first);
     assertThat(why.ahead().get(0).figures()).containsKey("id");
     assertThat(why.decision()).isNotNull();
-    assertThat(why.message()).contains("All GPUs are in use. It needs 2 GPUs on one node");
+    assertThat(why.message())
+        .contains("All GPUs are in use. It needs 2 GPUs on one node. The most free now is 0 on n1");
     assertThat(desk.why(first).code()).isEqualTo("GATHERING");
     assertThat(desk.why(first).message()).contains("holds 1 of the 2");
     Desk.Page<Desk.QueueLine> page = desk.queue(1, null);

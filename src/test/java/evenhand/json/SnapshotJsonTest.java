@@ -145,6 +145,55 @@ class SnapshotJsonTest {
     assertTrue(fault.faults().get(0).line() > 0, fault.getMessage());
   }
 
+  /** Whatever is cut out of a good snapshot, put in or doubled: read, or refused with a place. */
+  @Test
+  void noTextMakesTheReaderFail() {
+    java.util.Random random = new java.util.Random(20260410);
+    String[] bits = {
+      "{",
+      "}",
+      "[",
+      "]",
+      "\"",
+      ",",
+      ":",
+      "null",
+      "-1",
+      "1e400",
+      "NaN",
+      "99999999999",
+      "jobA",
+      "n1",
+      "2026",
+      "true",
+      "\\",
+      "\n",
+      "BCG",
+      "{\"id\":\"x\"}",
+      "\u0000",
+      "1e-9",
+      "up",
+      "0"
+    };
+    int refused = 0;
+    for (int i = 0; i < 3000; i++) {
+      StringBuilder text = new StringBuilder(WHOLE);
+      for (int change = random.nextInt(3); change >= 0; change--) {
+        int at = random.nextInt(text.length());
+        int to = Math.min(text.length(), at + random.nextInt(12));
+        text.replace(at, random.nextBoolean() ? at : to, bits[random.nextInt(bits.length)]);
+      }
+      try {
+        Snapshot read = SnapshotJson.read("s.json", text.toString());
+        assertEquals(read, SnapshotJson.read("again", SnapshotJson.write(read)));
+      } catch (InputFault e) {
+        refused++;
+        assertTrue(e.getMessage().startsWith("s.json"), e.getMessage());
+      }
+    }
+    assertTrue(refused > 1000, "refused " + refused);
+  }
+
   @Test
   void aReservationOnWhatIsGoneMayStand() {
     String down =

@@ -28,7 +28,7 @@ import java.util.SplittableRandom;
  * purpose: a reservation may be larger than what its placement has or has idle, so that R5 is met.
  * Such a reservation is then the only one on that placement.
  */
-final class RandomSnapshots {
+public final class RandomSnapshots {
   private static final Instant NOW = Instant.parse("2026-04-10T09:05:00Z");
 
   // Names whose order as text is not the order of their numbers, nor of their lower case.
@@ -53,7 +53,7 @@ final class RandomSnapshots {
   }
 
   /** The snapshot of this seed. */
-  static Snapshot of(long seed) {
+  public static Snapshot of(long seed) {
     RandomSnapshots world = new RandomSnapshots(seed);
     world.makeTiers();
     world.makePlacements();

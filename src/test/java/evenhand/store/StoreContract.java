@@ -104,7 +104,7 @@ abstract class StoreContract {
   @Test
   void setUpMakesAndChangesButKeepsUsageAndWeight() {
     Tier dearer = new Tier("4090", 20, 100, 4, true, "mid", "gpu:4090");
-    store.setUp(List.of(dearer), List.of(new AccountSetup("BCG", "root", 9)), T0);
+    store.setUp(List.of(LOW, dearer), List.of(new AccountSetup("BCG", "root", 9)), T0);
     World world = store.load(null);
     assertThat(world.tiers()).containsExactly(LOW, dearer);
     assertThat(world.stock()).anyMatch(s -> s.node().equals("n1") && s.tier().equals(dearer));
@@ -116,6 +116,17 @@ abstract class StoreContract {
             () -> store.setUp(List.of(), List.of(new AccountSetup("X", "nobody", 1)), T0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("nobody");
+  }
+
+  @Test
+  void aTierThatIsNotSetUpAnyMoreIsNotUsed() {
+    StoredJob job = add("a", "BCG", 2);
+    dispatch(job);
+    store.setUp(List.of(LOW), List.of(), T0);
+    World world = store.load(null);
+    assertThat(world.tiers()).containsExactly(LOW);
+    assertThat(world.stock()).extracting(Stock::node).containsExactly("n2");
+    assertThat(world.attempts().get(0).on()).containsExactly(new Share("n1", MID, 2));
   }
 
   @Test

@@ -12,12 +12,22 @@ import tools.jackson.databind.JsonNode;
  */
 record ExitStatus(int code, int signal) {
   private static final Pattern TEXT = Pattern.compile("(\\d{1,5}):(\\d{1,5})");
+  private static final Pattern NUMBER = Pattern.compile("\\d{1,5}");
 
-  /** From {@code CODE:SIGNAL}; null when it says nothing or something else. */
+  /**
+   * From {@code CODE:SIGNAL}, or from a bare number where that can be nothing but a wait status, as
+   * {@code squeue -O exit_code} prints it: {@code 1792} is 7:0, but {@code 7} could be an exit code
+   * or a signal. Null when it says nothing or something else.
+   */
   static ExitStatus read(String text) {
-    Matcher m = TEXT.matcher(text == null ? "" : text.strip());
-    return m.matches()
-        ? new ExitStatus(Integer.parseInt(m.group(1)), Integer.parseInt(m.group(2)))
+    String told = text == null ? "" : text.strip();
+    Matcher m = TEXT.matcher(told);
+    if (m.matches()) {
+      return new ExitStatus(Integer.parseInt(m.group(1)), Integer.parseInt(m.group(2)));
+    }
+    int status = NUMBER.matcher(told).matches() ? Integer.parseInt(told) : -1;
+    return status == 0 || status > 0xff && status <= 0xffff
+        ? new ExitStatus(status >> 8, status & 0x7f)
         : null;
   }
 

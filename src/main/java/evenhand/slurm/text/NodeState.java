@@ -192,6 +192,11 @@ public record NodeState(String base, List<String> flags) {
     return part.substring(0, end);
   }
 
+  /** Whether this is a state or flag that Slurm 20.11 to 25.x has, by its full name. */
+  public static boolean known(String word) {
+    return BASES.containsKey(word) || FLAGS.containsKey(word);
+  }
+
   /**
    * Whether a new job may be placed on the node now. The strictest of base and flags counts; a flag
    * that is not known (of a newer Slurm) leaves it to the site.

@@ -353,5 +353,10 @@ class ValuesTest {
     assertThat(ExitStatus.read("0:125")).isEqualTo(new ExitStatus(0, 125));
     assertThat(ExitStatus.read("")).isNull();
     assertThat(ExitStatus.read("7")).isNull();
+    assertThat(ExitStatus.read("139")).isNull();
+    assertThat(ExitStatus.read("0")).isEqualTo(new ExitStatus(0, 0));
+    assertThat(ExitStatus.read("1792")).isEqualTo(new ExitStatus(7, 0));
+    assertThat(ExitStatus.read("51200")).isEqualTo(new ExitStatus(200, 0));
+    assertThat(ExitStatus.read("99999")).isNull();
   }
 }

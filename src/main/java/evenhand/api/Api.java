@@ -1,0 +1,20 @@
+package evenhand.api;
+
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/**
+ * The whole API, to be imported by the service. It needs three beans: a {@link
+ * evenhand.cycle.Desk}, an {@link ActivePolicy} and a {@link CycleNow}.
+ */
+@Configuration(proxyBeanMethods = false)
+@Import({
+  JobsRoute.class,
+  StandingRoute.class,
+  DecisionsRoute.class,
+  Body.class,
+  Problems.class,
+  ErrorPage.class,
+  Description.class
+})
+public class Api {}

@@ -1,0 +1,178 @@
+package evenhand.policy;
+
+import evenhand.facts.Account;
+import evenhand.facts.Job;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The account tree at one moment: shares, ratios, and who ranks behind whom (A1, A3, Q3).
+ *
+ * <p>A node's usage is its own and that of all below it, within the window. Its ratio compares its
+ * part of what it and its siblings used with its part of their weights: 1 is just its budget, less
+ * is under-served. Where nobody has used anything, every ratio is 0.
+ */
+final class AccountTree {
+  private final Map<String, Node> nodes = new LinkedHashMap<>();
+  private final Node root = new Node("", Double.NaN);
+
+  private static final class Node {
+    final String id;
+    final double weight;
+    final List<Node> children = new ArrayList<>();
+    Node parent;
+    double usage;
+    double share = 1;
+    double ratio;
+    Instant earliest = Instant.MAX;
+    int rank = -1;
+
+    Node(String id, double weight) {
+      this.id = id;
+      this.weight = weight;
+    }
+  }
+
+  /** One step down the tree, for people: the account and the ratio that placed it. */
+  record Step(String account, double ratio) {}
+
+  /**
+   * @param queue jobs whose arrival breaks ties between accounts that are served alike: the subtree
+   *     that waits longest comes first
+   */
+  AccountTree(List<Account> accounts, List<Job> queue) {
+    for (Account a : accounts) {
+      Node node = new Node(a.id(), a.weight());
+      node.usage = a.windowUsage();
+      nodes.put(a.id(), node);
+    }
+    for (Account a : accounts) {
+      Node node = nodes.get(a.id());
+      Node parent = a.parent() == null ? root : nodes.getOrDefault(a.parent(), root);
+      node.parent = parent;
+      parent.children.add(node);
+    }
+    for (Job job : queue) {
+      Node node = nodes.get(job.account());
+      for (Node n = node; n != null; n = n.parent) {
+        if (job.queuedAt().isBefore(n.earliest)) {
+          n.earliest = job.queuedAt();
+        }
+      }
+    }
+    sum(root);
+    int[] next = {0};
+    place(root, next);
+  }
+
+  private static double sum(Node node) {
+    for (Node child : node.children) {
+      node.usage += sum(child);
+    }
+    return node.usage;
+  }
+
+  private static void place(Node node, int[] next) {
+    node.rank = next[0]++;
+    double used = 0;
+    double weights = 0;
+    for (Node child : node.children) {
+      used += child.usage;
+      weights += child.weight;
+    }
+    for (Node child : node.children) {
+      child.share = weights > 0 ? node.share * child.weight / weights : 0;
+      child.ratio =
+          child.weight <= 0
+              ? Double.POSITIVE_INFINITY
+              : used > 0 ? (child.usage / used) / (child.weight / weights) : 0;
+    }
+    node.children.sort(
+        Comparator.<Node>comparingDouble(n -> n.ratio)
+            .thenComparing(n -> n.earliest)
+            .thenComparing(n -> n.id));
+    node.children.forEach(child -> place(child, next));
+  }
+
+  private Node node(String account) {
+    Node node = nodes.get(account);
+    if (node == null) {
+      throw new RuleFailed("account " + account + " is not in the snapshot");
+    }
+    return node;
+  }
+
+  /** Where the account stands in the order of service: 0 is served first. */
+  int rank(String account) {
+    return node(account).rank;
+  }
+
+  /** Its part of the whole cluster, 0 to 1: the product of its weights down the tree (A1). */
+  double share(String account) {
+    return node(account).share;
+  }
+
+  boolean hasChildren(String account) {
+    return !node(account).children.isEmpty();
+  }
+
+  /** The ratios from the top of the tree down to the account. */
+  List<Step> path(String account) {
+    List<Step> path = new ArrayList<>();
+    for (Node n = node(account); n != root; n = n.parent) {
+      path.add(0, new Step(n.id, n.ratio));
+    }
+    return path;
+  }
+
+  /**
+   * Whether {@code b} ranks behind {@code a}: where their paths part, b's branch has the higher
+   * ratio.
+   */
+  boolean behind(String b, String a) {
+    Node[] parting = parting(b, a);
+    return parting != null && parting[0].ratio > parting[1].ratio;
+  }
+
+  /**
+   * Whether {@code b} would still rank behind {@code a} when {@code a} had used {@code more}
+   * (GPU-seconds) beside what it has, by at least {@code margin} (0.05 is 5 %) (K5).
+   */
+  boolean behindAfter(String b, String a, double more, double margin) {
+    Node[] parting = parting(b, a);
+    if (parting == null || parting[1].weight <= 0) {
+      return false;
+    }
+    if (parting[0].weight <= 0) {
+      return true;
+    }
+    // The siblings' sum and the sum of weights divide both sides alike.
+    double usedByB = parting[0].usage / parting[0].weight;
+    double usedByA = (parting[1].usage + more) / parting[1].weight;
+    return usedByB > usedByA * (1 + margin);
+  }
+
+  /** The two branches where the paths of the accounts part; null where they do not. */
+  private Node[] parting(String b, String a) {
+    List<Node> pathB = nodesOf(b);
+    List<Node> pathA = nodesOf(a);
+    for (int i = 0; i < Math.min(pathA.size(), pathB.size()); i++) {
+      if (pathA.get(i) != pathB.get(i)) {
+        return new Node[] {pathB.get(i), pathA.get(i)};
+      }
+    }
+    return null;
+  }
+
+  private List<Node> nodesOf(String account) {
+    List<Node> path = new ArrayList<>();
+    for (Node n = node(account); n != root; n = n.parent) {
+      path.add(0, n);
+    }
+    return path;
+  }
+}

@@ -1,0 +1,452 @@
+package evenhand.policy;
+
+import evenhand.facts.Job;
+import evenhand.facts.Moment;
+import evenhand.facts.NoRoom;
+import evenhand.facts.NodeState;
+import evenhand.facts.Placement;
+import evenhand.facts.Request;
+import evenhand.facts.Reservation;
+import evenhand.facts.Resident;
+import evenhand.facts.Running;
+import evenhand.facts.Share;
+import evenhand.facts.Snapshot;
+import evenhand.facts.Standing;
+import evenhand.facts.Tier;
+import evenhand.facts.Turn;
+import evenhand.outcomes.Absorb;
+import evenhand.outcomes.Decided;
+import evenhand.outcomes.Decision;
+import evenhand.outcomes.HoldingCost;
+import evenhand.outcomes.Outcome;
+import evenhand.outcomes.Release;
+import evenhand.outcomes.Reserve;
+import evenhand.outcomes.Start;
+import evenhand.outcomes.Together;
+import evenhand.outcomes.Wait;
+import evenhand.outcomes.Yield;
+import evenhand.policy.Firing.Concluded;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.kie.api.runtime.rule.FactHandle;
+
+/**
+ * One decision: the loop that gives turns, and what outcomes change on the board. Whether anything
+ * may happen is the rules' alone.
+ */
+final class OneCycle {
+  private final Loaded loaded;
+  private final Snapshot snapshot;
+  private final AccountTree tree;
+  private final MakingRoom room;
+  private final Firing firing;
+  private final List<Job> queue;
+  private final List<Decided> outcomes = new ArrayList<>();
+  private final List<HoldingCost> accruals = new ArrayList<>();
+  private final List<Yield> yields = new ArrayList<>();
+  private final Map<String, Reservation> reservations = new LinkedHashMap<>();
+  private final Set<Request> requests = new HashSet<>();
+  private final Map<Asked, Answer> answers = new HashMap<>();
+  private Board board;
+  private int starts;
+  private String waiting;
+
+  OneCycle(Loaded loaded, Snapshot snapshot, Firing firing) {
+    this.loaded = loaded;
+    this.snapshot = snapshot;
+    this.firing = firing;
+    this.tree =
+        loaded.order().usesTree() ? new AccountTree(snapshot.accounts(), snapshot.jobs()) : null;
+    this.queue = loaded.order().sort(snapshot, tree);
+    this.room = loaded.preempts() ? new MakingRoom(loaded, snapshot, tree) : null;
+  }
+
+  Decision decide() {
+    loaded.settings().forEach(firing::insert);
+    firing.insert(new Moment(snapshot.now()));
+    open();
+    board =
+        new Board(
+            snapshot, reservations.values(), firing, loaded.nodesMatter(), loaded.countAlike());
+    snapshot.tiers().forEach(firing::insert);
+    DroolsPolicy.groups(snapshot.placements()).forEach(firing::insert);
+    for (int i = 0; i < queue.size(); i++) {
+      turn(queue.get(i), i == 0);
+    }
+    return new Decision(
+        snapshot.policy(), loaded.hash(), null, snapshot.now(), outcomes, accruals, yields);
+  }
+
+  /**
+   * Before any job is taken: accrual of every reservation, then forced releases, running jobs that
+   * must leave their node, and what all that charges.
+   */
+  private void open() {
+    Map<String, Integer> position = new HashMap<>();
+    for (int i = 0; i < queue.size(); i++) {
+      position.put(queue.get(i).id(), i);
+    }
+    String about = "the start of the cycle";
+    boolean stood = standings(position);
+    boolean residents = loaded.drains() && residents();
+    if (!stood && !residents) {
+      return;
+    }
+    for (Concluded c : firing.ask(Stage.ACCRUE, about)) {
+      if (c.what() instanceof HoldingCost cost) {
+        accruals.add(cost);
+      }
+    }
+    accruals.sort(Comparator.comparing(c -> position.getOrDefault(c.job(), Integer.MAX_VALUE)));
+    List<Concluded> releases = new ArrayList<>(firing.ask(Stage.LOST, about));
+    releases.addAll(firing.ask(Stage.RANK, about));
+    record(releases, position);
+    record(firing.ask(Stage.DRAIN, about), position);
+    firing.ask(Stage.FACTOR, about);
+    record(firing.ask(Stage.FORCED, about), position);
+    for (Concluded c : releases) {
+      if (c.what() instanceof Release release) {
+        reservations.remove(release.job());
+      }
+    }
+    firing.forget(0);
+  }
+
+  private Placement inSnapshot(Map<String, Placement> at, String node, Tier tier) {
+    return at.get(node + "\n" + tier.name());
+  }
+
+  private Map<String, Placement> placementsByKey() {
+    Map<String, Placement> at = new HashMap<>();
+    snapshot.placements().forEach(p -> at.put(p.node() + "\n" + p.tier().name(), p));
+    return at;
+  }
+
+  /** Inserts how each reservation stands; false when there is none. */
+  private boolean standings(Map<String, Integer> position) {
+    if (snapshot.reservations().isEmpty()) {
+      return false;
+    }
+    List<Reservation> inOrder =
+        snapshot.reservations().stream()
+            .sorted(
+                Comparator.<Reservation>comparingInt(
+                        r -> position.getOrDefault(r.job(), Integer.MAX_VALUE))
+                    .thenComparing(Reservation::job, Natural.IDS))
+            .toList();
+    Map<String, Placement> at = placementsByKey();
+    for (Reservation r : inOrder) {
+      reservations.put(r.job(), r);
+      Placement p = inSnapshot(at, r.node(), r.tier());
+      firing.insert(
+          new Standing(
+              r,
+              !queue.isEmpty() && queue.get(0).id().equals(r.job()),
+              p == null ? NodeState.DOWN : p.state(),
+              p == null ? 0 : p.capacity(),
+              p == null ? 0 : p.idle()));
+    }
+    return true;
+  }
+
+  /** Inserts the running jobs on nodes that are not up; false when there is none. */
+  private boolean residents() {
+    Map<String, NodeState> states = new HashMap<>();
+    for (Placement p : snapshot.placements()) {
+      if (p.state() != NodeState.UP) {
+        states.put(p.node(), p.state());
+      }
+    }
+    if (states.isEmpty()) {
+      return false;
+    }
+    boolean any = false;
+    for (Running r : snapshot.running()) {
+      NodeState worst = NodeState.UP;
+      for (Share share : r.on()) {
+        NodeState state = states.getOrDefault(share.node(), NodeState.UP);
+        worst = state.compareTo(worst) > 0 ? state : worst;
+      }
+      if (worst != NodeState.UP && !r.leaving()) {
+        firing.insert(new Resident(r, worst, r.unprotected(snapshot.now())));
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  /** Outcomes that rules reached side by side, in the order of the queue. */
+  private void record(List<Concluded> concluded, Map<String, Integer> position) {
+    concluded.stream()
+        .filter(c -> c.what() instanceof Outcome)
+        .sorted(
+            Comparator.comparingInt(
+                c -> position.getOrDefault(((Outcome) c.what()).job(), Integer.MAX_VALUE)))
+        .forEach(c -> outcomes.add(new Decided((Outcome) c.what(), c.by().clause())));
+  }
+
+  private void turn(Job job, boolean first) {
+    Request request = request(job);
+    Reservation reservation = reservations.get(job.id());
+    boolean alike = !first && reservation == null;
+    if (alike) {
+      Answer known = answers.get(new Asked(request, null, 0));
+      if (known == null && room != null) {
+        known = answers.get(asked(request, job));
+      }
+      if (known != null && known.holds(board.version(), waiting)) {
+        answered(known.told().to(job.id()), known.rule());
+        return;
+      }
+    }
+    Turn turn =
+        new Turn(
+            job.id(),
+            request,
+            first,
+            queue.get(0).id(),
+            reservation,
+            reservation == null ? null : board.at(reservation.node(), reservation.tier()),
+            starts,
+            waiting);
+    List<FactHandle> shown = new ArrayList<>();
+    shown.add(firing.insert(turn));
+    String before = waiting;
+    Verdict verdict = ask(turn, job, reservation, shown);
+    firing.forget(0);
+    shown.forEach(firing::delete);
+    if (alike && verdict.decided().outcome() instanceof Wait wait) {
+      answers.put(
+          verdict.ofThisAccount() ? asked(request, job) : new Asked(request, null, 0),
+          new Answer(wait, verdict.decided().rule(), board.version(), before));
+    }
+  }
+
+  /**
+   * @param ofThisAccount whether jobs of other accounts that ask for the same may get another
+   *     answer
+   */
+  private record Verdict(Decided decided, boolean ofThisAccount) {}
+
+  /**
+   * What was asked, by whom where that matters; {@code more} is what K5 adds to the account's
+   * usage.
+   */
+  private record Asked(Request request, String account, double more) {}
+
+  private Asked asked(Request request, Job job) {
+    return new Asked(request, job.account(), MakingRoom.minimumUsage(job));
+  }
+
+  /** What jobs of one request were told, and under which circumstances. */
+  private record Answer(Wait told, String rule, int version, String waiting) {
+    boolean holds(int nowVersion, String nowWaiting) {
+      return version == nowVersion && Objects.equals(waiting, nowWaiting);
+    }
+  }
+
+  private Request request(Job job) {
+    Set<String> looksAt = loaded.looksAt();
+    return new Request(
+        job.nodes(),
+        job.numGpus(),
+        job.tier(),
+        job.minimumTierSortOrder(),
+        looksAt.contains("job") ? job.id() : null,
+        looksAt.contains("account") ? job.account() : null,
+        looksAt.contains("user") ? job.user() : null,
+        null,
+        looksAt.contains("priority") ? job.priority() : 0,
+        looksAt.contains("minRuntimeSeconds") ? job.minRuntimeSeconds() : 0,
+        looksAt.contains("resumable") && job.resumable(),
+        looksAt.contains("attempt") ? job.attempt() : 0,
+        looksAt.contains("allocated") ? allocated(tree, job) : null);
+  }
+
+  /** N5: it declares a minimum run time, and its account has a budget to pay it from. */
+  static boolean allocated(AccountTree tree, Job job) {
+    return job.minRuntimeSeconds() > 0 && (tree == null || tree.share(job.account()) > 0);
+  }
+
+  private void answered(Wait wait, String rule) {
+    outcomes.add(new Decided(wait, rule));
+    if (waiting == null) {
+      waiting = wait.job();
+    }
+  }
+
+  /** Asks the stages of a turn until one gives the verdict, and carries it out on the board. */
+  private Verdict ask(Turn turn, Job job, Reservation reservation, List<FactHandle> shown) {
+    String about = "job " + turn.job();
+    if (requests.add(turn.request())) {
+      firing.insert(turn.request());
+      firing.ask(Stage.FIT, about);
+      firing.keep(); // what fits a request stays true all cycle
+    }
+    firing.ask(Stage.AVAILABLE, about);
+    firing.ask(Stage.PERMISSION, about);
+    Decided verdict = verdict(firing.ask(Stage.START, about), about);
+    if (verdict != null) {
+      started((Start) verdict.outcome(), verdict.rule(), null);
+      outcomes.add(verdict);
+      for (Concluded c : firing.ask(Stage.SWAP, about)) {
+        if (c.what() instanceof Release release) {
+          released(release, c.by().clause());
+        }
+      }
+      notified(about, verdict, shown);
+      return new Verdict(verdict, false);
+    }
+    verdict = verdict(firing.ask(Stage.ABSORB, about), about);
+    boolean ofThisAccount = false;
+    if (verdict == null && room != null && mayMakeRoom(turn.request())) {
+      MakingRoom.Found found = room.make(board, firing, turn, job, about);
+      if (found.start() != null) {
+        found.preempts().forEach(outcomes::add);
+        found.victims().forEach(v -> board.vacate(v, found.start().rule()));
+        started((Start) found.start().outcome(), found.start().rule(), null);
+        outcomes.add(found.start());
+        notified(about, found.start(), shown);
+        return new Verdict(found.start(), false);
+      }
+      shown.add(firing.insert(new NoRoom(found.byAnyone(), found.freeAt())));
+      ofThisAccount = found.byAnyone();
+    }
+    if (verdict == null) {
+      verdict = verdict(firing.ask(Stage.RESERVE, about), about);
+    }
+    if (verdict == null) {
+      verdict = dominant(firing.ask(Stage.WAIT, about), about);
+      answered((Wait) verdict.outcome(), verdict.rule());
+      return new Verdict(verdict, ofThisAccount);
+    }
+    outcomes.add(verdict);
+    if (verdict.outcome() instanceof Start start) {
+      started(start, verdict.rule(), reservation);
+      notified(about, verdict, shown);
+    } else if (verdict.outcome() instanceof Reserve r) {
+      hold(r.job(), r.node(), r.tier(), r.gpus(), verdict.rule());
+    } else if (verdict.outcome() instanceof Absorb a) {
+      hold(a.job(), a.node(), a.tier(), a.gpus(), verdict.rule());
+    }
+    return new Verdict(verdict, ofThisAccount);
+  }
+
+  /** Unallocated work never makes others leave (K4); asking for it would be work for nothing. */
+  private boolean mayMakeRoom(Request request) {
+    return Boolean.TRUE.equals(request.allocated());
+  }
+
+  /** The one verdict among what a stage concluded, null when it concluded none. */
+  private Decided verdict(List<Concluded> concluded, String about) {
+    Decided verdict = null;
+    for (Concluded c : concluded) {
+      Outcome one =
+          c.what() instanceof Together together
+              ? new Start(
+                  together.job(),
+                  board.expand(together.gang(), together.gpus()),
+                  together.allocated())
+              : c.what() instanceof Start
+                      || c.what() instanceof Reserve
+                      || c.what() instanceof Absorb
+                  ? (Outcome) c.what()
+                  : null;
+      if (one != null && verdict != null) {
+        throw new RuleFailed(
+            "two verdicts for " + about + ": by " + verdict.rule() + " and by " + name(c));
+      }
+      verdict = one == null ? verdict : new Decided(one, c.by().clause());
+    }
+    return verdict;
+  }
+
+  /** The reason that is told, by the policy's {@code explain} order. */
+  private Decided dominant(List<Concluded> concluded, String about) {
+    Decided best = null;
+    int bestRank = Integer.MAX_VALUE;
+    for (Concluded c : concluded) {
+      if (c.what() instanceof Wait wait) {
+        int rank = loaded.explain().indexOf(wait.code());
+        if (rank < 0) {
+          throw new RuleFailed(
+              "rule \""
+                  + name(c)
+                  + "\" gives wait code "
+                  + wait.code()
+                  + ", which the policy's explain order does not list");
+        }
+        if (rank < bestRank) {
+          best = new Decided(wait, c.by().clause());
+          bestRank = rank;
+        }
+      }
+    }
+    if (best == null) {
+      throw new RuleFailed("no rule gives " + about + " a verdict: not even a reason to wait");
+    }
+    return best;
+  }
+
+  private static String name(Concluded c) {
+    return c.by().name() + " (" + c.by().file() + ")";
+  }
+
+  /**
+   * @param completed the reservation that ends by this start, or null where it is not used (D1)
+   */
+  private void started(Start start, String rule, Reservation completed) {
+    for (Share share : start.on()) {
+      Placement p = board.at(share.node(), share.tier());
+      if (p == null || p.state() != NodeState.UP) {
+        throw new RuleFailed(
+            "rule " + rule + " starts job " + start.job() + " on " + share.node() + ", not up");
+      }
+      if (completed == null) {
+        board.take(share.node(), share.tier(), share.gpus(), rule);
+      } else {
+        board.complete(
+            share.node(),
+            share.tier(),
+            completed.gpus(),
+            share.gpus() - completed.gpus(),
+            start.job(),
+            rule);
+        reservations.remove(start.job());
+      }
+    }
+    starts++;
+  }
+
+  private void hold(String job, String node, Tier tier, int gpus, String rule) {
+    board.reserve(node, tier, gpus, job, rule);
+  }
+
+  private void released(Release release, String rule) {
+    board.release(release.node(), release.tier(), release.gpus(), release.job(), rule);
+    reservations.remove(release.job());
+    outcomes.add(new Decided(release, rule));
+  }
+
+  /**
+   * A start that the shell put together is shown to the rules, as those that rules conclude are.
+   */
+  private void notified(String about, Decided verdict, List<FactHandle> shown) {
+    Start start = (Start) verdict.outcome();
+    if (!firing.holds(start)) {
+      shown.add(firing.insert(start));
+    }
+    for (Concluded c : firing.ask(Stage.NOTIFY, about)) {
+      if (c.what() instanceof Yield yield) {
+        yields.add(yield);
+      }
+    }
+  }
+}

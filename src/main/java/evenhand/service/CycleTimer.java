@@ -1,0 +1,246 @@
+package evenhand.service;
+
+import evenhand.cycle.Cycle;
+import evenhand.cycle.CycleReport;
+import evenhand.cycle.Store;
+import evenhand.facts.Share;
+import evenhand.outcomes.Absorb;
+import evenhand.outcomes.Charge;
+import evenhand.outcomes.Decided;
+import evenhand.outcomes.Outcome;
+import evenhand.outcomes.Preempt;
+import evenhand.outcomes.Release;
+import evenhand.outcomes.Reserve;
+import evenhand.outcomes.Start;
+import evenhand.outcomes.Wait;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/** Runs cycles, one at a time on one thread, each interval and whenever one is asked for. */
+final class CycleTimer implements SmartLifecycle {
+  private static final Logger LOG = LoggerFactory.getLogger("evenhand.cycle");
+  private static final Duration BETWEEN_FORGETTING = Duration.ofHours(1);
+  private static final Duration FIRST = Duration.ofSeconds(15);
+  private static final Duration STOP = Duration.ofSeconds(30);
+
+  private final Cycle cycle;
+  private final Store store;
+  private final Settings settings;
+  private final Clock clock;
+  private final MeterRegistry meters;
+  private final ScheduledExecutorService thread =
+      Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "cycle"));
+  private final CountDownLatch first = new CountDownLatch(1);
+  private volatile boolean running;
+  private volatile Last last = new Last(null, null, null);
+  private Instant forgotten = Instant.MIN;
+
+  /**
+   * @param report of the last cycle that came to its end
+   * @param failure what was thrown out of the last one, null when nothing was
+   * @param goodReadingAt when the last reading that could be relied on began
+   */
+  record Last(CycleReport report, String failure, Instant goodReadingAt) {}
+
+  CycleTimer(Cycle cycle, Store store, Settings settings, Clock clock, MeterRegistry meters) {
+    this.cycle = cycle;
+    this.store = store;
+    this.settings = settings;
+    this.clock = clock;
+    this.meters = meters;
+    meters.gauge(
+        "evenhand.queue.jobs",
+        this,
+        t ->
+            t.last.report == null || t.last.report.snapshot() == null
+                ? Double.NaN
+                : t.last.report.snapshot().jobs().size());
+    meters.gauge(
+        "evenhand.reading.age",
+        this,
+        t ->
+            t.last.goodReadingAt == null
+                ? Double.NaN
+                : Duration.between(t.last.goodReadingAt, t.clock.instant()).toMillis() / 1000.0);
+  }
+
+  @Override
+  public void start() {
+    running = true;
+    if (settings.cycle().enabled()) {
+      long millis = settings.cycle().interval().toMillis();
+      thread.scheduleWithFixedDelay(this::tick, 0, millis, TimeUnit.MILLISECONDS);
+      try {
+        if (!first.await(FIRST.toSeconds(), TimeUnit.SECONDS)) {
+          LOG.warn("The first cycle takes longer than {} s; requests are taken", FIRST.toSeconds());
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    } else {
+      LOG.info("The cycle is paused (evenhand.cycle.enabled=false): nothing is started");
+    }
+  }
+
+  @Override
+  public void stop() {
+    running = false;
+    thread.shutdown();
+    try {
+      if (!thread.awaitTermination(STOP.toSeconds(), TimeUnit.SECONDS)) {
+        LOG.warn("The cycle under way did not end in {} s", STOP.toSeconds());
+        thread.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Before the web server, so that whoever is let in finds the cluster read; and after it, at the
+   * end.
+   */
+  @Override
+  public int getPhase() {
+    return SmartLifecycle.DEFAULT_PHASE - 4096;
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  Last last() {
+    return last;
+  }
+
+  /** Runs one whole cycle, after the one under way if there is one. */
+  CycleReport run() {
+    try {
+      return thread.submit(this::one).get();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for the cycle", e);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw new IllegalStateException(e.getCause());
+    }
+  }
+
+  private void tick() {
+    try {
+      one();
+    } catch (RuntimeException e) {
+      // The database is away, as a rule: the next cycle may find it again.
+    } finally {
+      first.countDown();
+    }
+  }
+
+  private CycleReport one() {
+    CycleReport report;
+    try {
+      report = cycle.run();
+    } catch (RuntimeException e) {
+      if (last.failure == null) {
+        LOG.error("The cycle failed; nothing was decided", e);
+      }
+      last = new Last(last.report, String.valueOf(e.getMessage()), last.goodReadingAt);
+      meters.counter("evenhand.cycle.failures").increment();
+      throw e;
+    }
+    tell(report);
+    meters
+        .timer("evenhand.cycle", "result", report.result().name().toLowerCase(Locale.ROOT))
+        .record(report.wholeMillis(), TimeUnit.MILLISECONDS);
+    last =
+        new Last(
+            report, null, report.readingAt() == null ? last.goodReadingAt : report.readingAt());
+    forget(report);
+    return report;
+  }
+
+  private void forget(CycleReport report) {
+    if (report.result() == CycleReport.Result.DECIDED
+        && !report.at().isBefore(forgotten == Instant.MIN ? report.at() : forgotten)) {
+      store.forget(settings.keep(), report.at());
+      forgotten = report.at().plus(BETWEEN_FORGETTING);
+    }
+  }
+
+  /** A change of the result is told once; what was decided each time. */
+  private void tell(CycleReport report) {
+    CycleReport before = last.report;
+    boolean changed = before == null || last.failure != null || before.result() != report.result();
+    if (changed && report.result() == CycleReport.Result.DECIDED && before != null) {
+      LOG.info("The cycle decides again");
+    } else if (changed && report.result() != CycleReport.Result.DECIDED) {
+      LOG.warn("Nothing is decided ({}): {}", report.result(), report.because());
+    }
+    report.notes().forEach(LOG::warn);
+    for (CycleReport.Ending ending : report.endings()) {
+      LOG.info(
+          "Job {} {}{}; {} is charged {} TFLOP-s",
+          ending.job(),
+          ending.state().ended() ? "ended: " + ending.state() : "is queued again",
+          ending.because() == null ? "" : ", " + ending.because(),
+          ending.account(),
+          String.format(Locale.ROOT, "%,.1f", ending.chargedTflopSeconds()));
+    }
+    if (report.decision() != null) {
+      for (Decided decided : report.decision().outcomes()) {
+        if (!(decided.outcome() instanceof Wait)) {
+          LOG.info("{} [{}]", sentence(decided.outcome()), decided.rule());
+        }
+      }
+    }
+  }
+
+  private static String sentence(Outcome outcome) {
+    if (outcome instanceof Start start) {
+      return "Job "
+          + start.job()
+          + " starts on "
+          + start.on().stream().map(CycleTimer::place).collect(Collectors.joining(", "));
+    }
+    if (outcome instanceof Reserve r) {
+      return "Job " + r.job() + " reserves " + place(new Share(r.node(), r.tier(), r.gpus()));
+    }
+    if (outcome instanceof Absorb a) {
+      return "Job " + a.job() + " adds " + place(new Share(a.node(), a.tier(), a.gpus()));
+    }
+    if (outcome instanceof Release r) {
+      return "Job " + r.job() + " gives back " + place(new Share(r.node(), r.tier(), r.gpus()));
+    }
+    if (outcome instanceof Charge c) {
+      return String.format(
+          Locale.ROOT,
+          "Account %s is charged %,.1f TFLOP-s for job %s",
+          c.account(),
+          c.tflopSeconds(),
+          c.job());
+    }
+    if (outcome instanceof Preempt p) {
+      return "Job " + p.job() + " makes room for job " + p.forJob();
+    }
+    return outcome.toString();
+  }
+
+  private static String place(Share share) {
+    return share.gpus() + " x " + share.tier().name() + " of " + share.node();
+  }
+}

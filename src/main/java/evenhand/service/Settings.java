@@ -1,0 +1,140 @@
+package evenhand.service;
+
+import evenhand.cycle.AccountSetup;
+import evenhand.cycle.CycleSettings;
+import evenhand.facts.Tier;
+import java.net.URI;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/** All settings under {@code evenhand}; application.yaml says what each means. */
+@ConfigurationProperties("evenhand")
+record Settings(
+    String cluster,
+    @DefaultValue("main") String clusterName,
+    @DefaultValue("reservation") String policy,
+    String rules,
+    @DefaultValue List<TierSetting> tiers,
+    @DefaultValue List<AccountSetting> accounts,
+    @DefaultValue List<NodeSetting> nodes,
+    @DefaultValue CycleSetting cycle,
+    @DefaultValue SubmissionSetting submission,
+    @DefaultValue RouterSetting router,
+    @DefaultValue("30d") Duration keep) {
+
+  record TierSetting(
+      String name,
+      Integer sortOrder,
+      Double tflops,
+      @DefaultValue("8") int maxGpus,
+      @DefaultValue("true") boolean autoAssign,
+      String partition,
+      String gres) {}
+
+  record AccountSetting(String id, String parent, @DefaultValue("1") double weight) {}
+
+  record NodeSetting(String name, String tier, int gpus) {}
+
+  record CycleSetting(
+      @DefaultValue("true") boolean enabled,
+      @DefaultValue("5s") Duration interval,
+      @DefaultValue("60s") Duration staleAfter,
+      Duration lookback,
+      @DefaultValue("60s") Duration goneAfter,
+      @DefaultValue("3") int goneReadings,
+      @DefaultValue("5") int maxNodeFailures,
+      @DefaultValue("100") int maxAttempts,
+      @DefaultValue("50") int ordersPerCycle) {}
+
+  record SubmissionSetting(
+      @DefaultValue("30s") Duration pause,
+      @DefaultValue("5m") Duration maxPause,
+      @DefaultValue("10") int maxTries,
+      @DefaultValue("15m") Duration giveUpAfter,
+      @DefaultValue("10m") Duration slack,
+      @DefaultValue("3") int failuresPerCycle) {}
+
+  record RouterSetting(
+      URI url,
+      @DefaultValue("5s") Duration timeout,
+      @DefaultValue("10m") Duration maxAge,
+      @DefaultValue("1000") int capacity) {}
+
+  CycleSettings forCycle() {
+    return new CycleSettings(
+        clusterName,
+        cycle.staleAfter(),
+        cycle.lookback(),
+        cycle.goneAfter(),
+        cycle.goneReadings(),
+        cycle.maxNodeFailures(),
+        cycle.maxAttempts(),
+        submission.pause(),
+        submission.maxPause(),
+        submission.maxTries(),
+        submission.giveUpAfter(),
+        submission.slack(),
+        cycle.ordersPerCycle(),
+        submission.failuresPerCycle());
+  }
+
+  /**
+   * @throws IllegalArgumentException naming the setting that is missing or wrong
+   */
+  List<Tier> tierFacts() {
+    Set<String> names = new HashSet<>();
+    for (int i = 0; i < tiers.size(); i++) {
+      TierSetting t = tiers.get(i);
+      String where = "evenhand.tiers[" + i + "]";
+      need(t.name() != null && !t.name().isBlank(), where + ".name is missing");
+      need(names.add(t.name()), where + ".name: there are two tiers " + t.name());
+      need(t.sortOrder() != null, where + ".sort-order is missing: higher is better");
+      need(
+          t.tflops() != null && t.tflops() >= 0 && Double.isFinite(t.tflops()),
+          where + ".tflops is missing or no number: what a GPU-second of it costs");
+      need(t.maxGpus() > 0, where + ".max-gpus is " + t.maxGpus() + "; it must be at least 1");
+    }
+    return tiers.stream()
+        .map(
+            t ->
+                new Tier(
+                    t.name(),
+                    t.sortOrder(),
+                    t.tflops(),
+                    t.maxGpus(),
+                    t.autoAssign(),
+                    t.partition(),
+                    t.gres() == null ? "gpu:" + t.name() : t.gres()))
+        .toList();
+  }
+
+  /**
+   * @throws IllegalArgumentException naming the setting that is missing or wrong
+   */
+  List<AccountSetup> accountSetups() {
+    Set<String> named = new HashSet<>();
+    for (int i = 0; i < accounts.size(); i++) {
+      AccountSetting a = accounts.get(i);
+      String where = "evenhand.accounts[" + i + "]";
+      need(a.id() != null && !a.id().isBlank(), where + ".id is missing");
+      need(named.add(a.id()), where + ".id: there are two accounts " + a.id());
+      need(
+          a.weight() >= 0 && Double.isFinite(a.weight()),
+          where + ".weight is " + a.weight() + "; it must be 0 or more");
+      need(
+          a.parent() == null || named.contains(a.parent()),
+          where + ".parent is " + a.parent() + ", which must be listed before " + a.id());
+    }
+    return accounts.stream().map(a -> new AccountSetup(a.id(), a.parent(), a.weight())).toList();
+  }
+
+  static void need(boolean holds, String message) {
+    if (!holds) {
+      throw new IllegalArgumentException(message);
+    }
+  }
+}

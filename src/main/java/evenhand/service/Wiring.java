@@ -1,0 +1,214 @@
+package evenhand.service;
+
+import evenhand.api.ActivePolicy;
+import evenhand.api.Api;
+import evenhand.api.CycleNow;
+import evenhand.check.Check;
+import evenhand.cycle.AccountSetup;
+import evenhand.cycle.Cluster;
+import evenhand.cycle.Cycle;
+import evenhand.cycle.CycleSettings;
+import evenhand.cycle.Desk;
+import evenhand.cycle.FrontDesk;
+import evenhand.cycle.PolicyInForce;
+import evenhand.cycle.Recorder;
+import evenhand.cycle.Router;
+import evenhand.cycle.Store;
+import evenhand.facts.Snapshot;
+import evenhand.facts.Tier;
+import evenhand.json.DecisionJson;
+import evenhand.json.SnapshotJson;
+import evenhand.outcomes.Decision;
+import evenhand.policy.PolicyFault;
+import evenhand.policy.RuleFiles;
+import evenhand.router.HttpRouter;
+import evenhand.simulator.SimulatedCluster;
+import evenhand.store.PostgresStore;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ComponentScan;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
+
+/** Which part stands behind which port. */
+@Configuration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+@EnableConfigurationProperties(Settings.class)
+@Import(Api.class)
+@ComponentScan("evenhand.slurm")
+class Wiring {
+  private static final Logger LOG = LoggerFactory.getLogger("evenhand");
+
+  /** The one clock of the service. */
+  @Bean
+  @ConditionalOnMissingBean
+  Clock clock() {
+    return Clock.systemUTC();
+  }
+
+  @Bean
+  Mode mode(Environment environment) {
+    Mode mode = Mode.of(environment);
+    switch (mode) {
+      case DEMO ->
+          LOG.info(
+              "DEMONSTRATION: a cluster in memory with example jobs of three labs; nothing touches"
+                  + " a real cluster. Set evenhand.cluster=slurm and evenhand.tiers for yours.");
+      case SIMULATED -> LOG.info("The cluster is simulated; nothing touches a real one");
+      case SLURM -> LOG.info("The cluster is Slurm's");
+    }
+    return mode;
+  }
+
+  @Bean
+  CycleSettings cycleSettings(Settings settings) {
+    return settings.forCycle();
+  }
+
+  @Bean
+  PolicyInForce policy(Settings settings) throws PolicyFault {
+    Optional<Path> folder =
+        settings.rules() == null || settings.rules().isBlank()
+            ? Optional.empty()
+            : Optional.of(Path.of(settings.rules()));
+    Check check = new Check(RuleFiles.of(folder));
+    PolicyInForce policy = new PolicyInForce(check.passed(settings.policy(), Optional.empty()));
+    LOG.info(
+        "Policy {} from {}, {}", policy.get().name(), policy.get().where(), policy.get().hash());
+    return policy;
+  }
+
+  @Bean(destroyMethod = "close")
+  @DependsOnDatabaseInitialization
+  PostgresStore store(DataSource source, Settings settings, Mode mode, Clock clock) {
+    List<Tier> tiers = mode == Mode.DEMO ? Demo.TIERS : settings.tierFacts();
+    List<AccountSetup> accounts = mode == Mode.DEMO ? Demo.ACCOUNTS : settings.accountSetups();
+    Settings.need(!tiers.isEmpty(), "evenhand.tiers is empty: no GPU could be used");
+    Settings.need(!accounts.isEmpty(), "evenhand.accounts is empty: nobody could submit a job");
+    PostgresStore store = new PostgresStore(source);
+    store.setUp(tiers, accounts, clock.instant());
+    return store;
+  }
+
+  @Bean
+  Recorder recorder() {
+    return new Recorder() {
+      @Override
+      public String decision(Decision decision) {
+        return DecisionJson.write(decision);
+      }
+
+      @Override
+      public String snapshot(Snapshot snapshot) {
+        return SnapshotJson.write(snapshot);
+      }
+
+      @Override
+      public String hash(Snapshot snapshot) {
+        return SnapshotJson.hash(snapshot);
+      }
+    };
+  }
+
+  @Bean
+  Router router(Settings settings, MeterRegistry meters) {
+    Settings.RouterSetting router = settings.router();
+    if (router.url() == null) {
+      return Router.NONE;
+    }
+    LOG.info("The LLM router at {} is told which GPUs to give up", router.url());
+    return new HttpRouter(
+        router.url(), router.timeout(), router.maxAge(), router.capacity(), meters);
+  }
+
+  /** What the cycle stands on: the cluster in memory, or whatever bean the Slurm adapter gives. */
+  @Bean
+  Cycle cycle(
+      Store store,
+      Mode mode,
+      Settings settings,
+      ObjectProvider<Cluster> given,
+      Router router,
+      PolicyInForce policy,
+      Recorder recorder,
+      Clock clock,
+      CycleSettings cycleSettings) {
+    Cluster cluster =
+        switch (mode) {
+          case DEMO -> Demo.cluster(clock);
+          case SIMULATED -> simulated(settings, clock);
+          case SLURM -> given.getIfAvailable();
+        };
+    Settings.need(
+        cluster != null, "evenhand.cluster=slurm, but no Slurm adapter is part of this build");
+    return new Cycle(store, cluster, router, policy, recorder, clock, cycleSettings);
+  }
+
+  private static Cluster simulated(Settings settings, Clock clock) {
+    SimulatedCluster cluster = new SimulatedCluster(clock);
+    Settings.need(
+        !settings.nodes().isEmpty(),
+        "evenhand.nodes is empty: a simulated cluster needs the name, tier and gpus of each node");
+    for (Settings.NodeSetting node : settings.nodes()) {
+      Tier tier =
+          settings.tierFacts().stream()
+              .filter(t -> t.name().equals(node.tier()))
+              .findFirst()
+              .orElseThrow(
+                  () ->
+                      new IllegalArgumentException(
+                          "evenhand.nodes: "
+                              + node.name()
+                              + " has tier "
+                              + node.tier()
+                              + ", which evenhand.tiers does not name"));
+      cluster.node(node.name(), tier, node.gpus());
+    }
+    cluster.runTimes(Demo::runTime);
+    return cluster;
+  }
+
+  @Bean
+  Desk desk(Store store, PolicyInForce policy, Cycle cycle, CycleSettings settings, Clock clock) {
+    return new FrontDesk(store, policy, cycle::latest, settings, clock);
+  }
+
+  @Bean
+  CycleTimer cycleTimer(
+      Cycle cycle, Store store, Settings settings, Clock clock, MeterRegistry meters) {
+    return new CycleTimer(cycle, store, settings, clock, meters);
+  }
+
+  @Bean
+  CycleHealth cycleHealthIndicator(CycleTimer timer, Settings settings, Clock clock) {
+    return new CycleHealth(timer, settings, clock);
+  }
+
+  @Bean
+  ActivePolicy activePolicy(PolicyInForce policy) {
+    return ActivePolicy.of(policy);
+  }
+
+  @Bean
+  CycleNow cycleNow(CycleTimer timer) {
+    return CycleNow.of(timer::run);
+  }
+
+  @Bean
+  Demo demo(Mode mode, Desk desk) {
+    return new Demo(mode == Mode.DEMO, desk);
+  }
+}

@@ -1,0 +1,28 @@
+package evenhand.slurm;
+
+import evenhand.cycle.Cluster;
+import java.time.Clock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Makes Slurm the service's cluster where {@code evenhand.cluster=slurm}. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "evenhand.cluster", havingValue = "slurm")
+@EnableConfigurationProperties(SlurmSettings.class)
+public class SlurmConfiguration {
+  private static final Logger log = LoggerFactory.getLogger(SlurmConfiguration.class);
+
+  @Bean
+  Cluster slurmCluster(SlurmSettings settings, Clock clock) {
+    if ("root".equals(System.getProperty("user.name"))) {
+      log.warn(
+          "Jobs run on Slurm as the user of this service, and that is root: whoever may submit a job"
+              + " may do anything on the nodes. Run the service as a user of its own.");
+    }
+    return new SlurmCluster(settings, clock);
+  }
+}

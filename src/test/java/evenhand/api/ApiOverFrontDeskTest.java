@@ -1,0 +1,192 @@
+package evenhand.api;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import evenhand.cycle.AccountSetup;
+import evenhand.cycle.Cycle;
+import evenhand.cycle.CycleSettings;
+import evenhand.cycle.Desk;
+import evenhand.cycle.FrontDesk;
+import evenhand.cycle.Recorder;
+import evenhand.cycle.Router;
+import evenhand.cycle.Store;
+import evenhand.facts.Snapshot;
+import evenhand.facts.Tier;
+import evenhand.json.DecisionJson;
+import evenhand.json.SnapshotJson;
+import evenhand.outcomes.Decision;
+import evenhand.policy.Policies;
+import evenhand.policy.Policy;
+import evenhand.policy.PolicyFault;
+import evenhand.simulator.ManualClock;
+import evenhand.simulator.MemoryStore;
+import evenhand.simulator.SimulatedCluster;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The API over the real desk, cycle and rules, with store, cluster and clock in memory. */
+class ApiOverFrontDeskTest {
+  private static final Instant T0 = Instant.parse("2026-04-10T09:00:00Z");
+  private static final Tier TIER = new Tier("4090", 20, 82.6, 8, true, "gpu4090", "gpu:4090");
+
+  @Test
+  void aJobReservesIsExplainedAndPaysWhenItIsCancelled() throws Exception {
+    SpringApplication application = new SpringApplication(App.class);
+    try (ConfigurableApplicationContext context =
+        application.run(
+            "--server.port=0", "--server.address=127.0.0.1", "--logging.level.root=warn")) {
+      int port = ((WebServerApplicationContext) context).getWebServer().getPort();
+      Client client = new Client("http://127.0.0.1:" + port);
+      String body =
+          "{\"account\":\"BCG\",\"num_gpus\":2,\"script\":\"#!/bin/sh\\n\",\"user\":\"kim\"}";
+      client.post("/v1/cycle", "", 200);
+      String id = client.post("/v1/jobs", body, 201).get("id").asString();
+      assertEquals(id, client.post("/v1/jobs", body, 200).get("id").asString());
+      JsonNode no = client.post("/v1/jobs", body.replace(":2", ":4"), 409);
+      assertEquals("IDEMPOTENCY_CONFLICT", no.get("code").asString());
+      JsonNode unknown = client.post("/v1/jobs", body.replace("BCG", "BCH"), 422);
+      assertEquals("account", unknown.get("errors").get(0).get("path").asString());
+
+      JsonNode report = client.post("/v1/cycle", "", 200);
+      assertEquals("DECIDED", report.get("result").asString(), report.toString());
+      JsonNode job = client.get("/v1/jobs/" + id);
+      assertEquals("n1", job.get("reservation").get("node").asString(), job.toString());
+      JsonNode why = client.get("/v1/jobs/" + id + "/why");
+      assertTrue(why.get("rule_name").asString().length() > 10, why.toString());
+      assertEquals(1, client.get("/v1/queue").get("items").get(0).get("position").asInt());
+      assertEquals(1, client.get("/v1/placements").get("items").get(0).get("reserved").asInt());
+
+      String decision = report.get("decision").asString();
+      JsonNode recorded = client.get("/v1/decisions/" + decision);
+      Decision read = DecisionJson.read("d", recorded.get("decision").toString());
+      assertTrue(read.outcomes().size() > 0, recorded.toString());
+
+      context.getBean(ManualClock.class).advance(Duration.ofSeconds(300));
+      JsonNode over = client.post("/v1/jobs/" + id + "/cancel", "{\"user\":\"kim\"}", 200);
+      assertEquals("CANCELLED", over.get("state").asString());
+      assertEquals(24_780, over.get("charged_tflop_s").asDouble());
+      JsonNode account = client.get("/v1/accounts").get("items").get(0);
+      assertEquals(24_780, account.get("cumulative_usage").asDouble());
+      assertEquals("reservation", client.get("/v1/policy").get("name").asString());
+      assertEquals(404, client.status("/v1/jobs/x"));
+      assertEquals(422, client.status("/v1/jobs?cursor=x"));
+    }
+  }
+
+  private record Client(String url) {
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+    JsonNode get(String path) throws Exception {
+      HttpResponse<String> answer = send(HttpRequest.newBuilder(URI.create(url + path)));
+      assertEquals(200, answer.statusCode(), answer.body());
+      return JSON.readTree(answer.body());
+    }
+
+    int status(String path) throws Exception {
+      return send(HttpRequest.newBuilder(URI.create(url + path))).statusCode();
+    }
+
+    JsonNode post(String path, String json, int status) throws Exception {
+      HttpResponse<String> answer =
+          send(
+              HttpRequest.newBuilder(URI.create(url + path))
+                  .header("Content-Type", "application/json")
+                  .header("Idempotency-Key", "k")
+                  .POST(HttpRequest.BodyPublishers.ofString(json)));
+      assertEquals(status, answer.statusCode(), answer.body());
+      return JSON.readTree(answer.body());
+    }
+
+    private static HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
+      return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+  }
+
+  @Configuration
+  @EnableAutoConfiguration(
+      excludeName = {
+        "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+        "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration"
+      })
+  @Import(Api.class)
+  static class App {
+    @Bean
+    ManualClock clock() {
+      return new ManualClock(T0);
+    }
+
+    @Bean
+    Policy policy() throws PolicyFault {
+      return Policies.load(Optional.empty(), "reservation", Map.of());
+    }
+
+    @Bean
+    Store store() {
+      MemoryStore store = new MemoryStore();
+      store.setUp(List.of(TIER), List.of(new AccountSetup("BCG", null, 1)), T0);
+      return store;
+    }
+
+    @Bean
+    Cycle cycle(Store store, Policy policy, ManualClock clock) {
+      SimulatedCluster cluster = new SimulatedCluster(clock);
+      cluster.node("n1", TIER, 2);
+      cluster.hold("n1", TIER, 1);
+      Recorder recorder = new JsonRecorder();
+      return new Cycle(
+          store, cluster, Router.NONE, () -> policy, recorder, clock, CycleSettings.DEFAULT);
+    }
+
+    @Bean
+    Desk desk(Store store, Policy policy, Cycle cycle, ManualClock clock) {
+      return new FrontDesk(store, () -> policy, cycle::latest, cycle.settings(), clock);
+    }
+
+    @Bean
+    ActivePolicy activePolicy(Policy policy) {
+      return ActivePolicy.of(() -> policy);
+    }
+
+    @Bean
+    CycleNow cycleNow(Cycle cycle) {
+      return CycleNow.of(cycle::run);
+    }
+  }
+
+  /** Keeps what was decided as the service does. */
+  private static final class JsonRecorder implements Recorder {
+    @Override
+    public String decision(Decision decision) {
+      return DecisionJson.write(decision);
+    }
+
+    @Override
+    public String snapshot(Snapshot snapshot) {
+      return SnapshotJson.write(snapshot);
+    }
+
+    @Override
+    public String hash(Snapshot snapshot) {
+      return SnapshotJson.hash(snapshot);
+    }
+  }
+}

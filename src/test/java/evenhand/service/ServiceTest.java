@@ -1,0 +1,113 @@
+package evenhand.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import evenhand.cycle.Desk;
+import evenhand.cycle.JobState;
+import evenhand.cycle.NewJob;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** The whole service on a real Tomcat and a PostgreSQL of its own, with the real rules. */
+class ServiceTest {
+  @TempDir Path folder;
+
+  private ConfigurableApplicationContext start(String... more) {
+    String[] arguments = new String[more.length + 3];
+    arguments[0] = "--server.port=0";
+    arguments[1] = "--evenhand.data-dir=" + folder.resolve("data");
+    arguments[2] = "--evenhand.cycle.interval=200ms";
+    System.arraycopy(more, 0, arguments, 3, more.length);
+    return Service.start(arguments);
+  }
+
+  private static NewJob job(int gpus, String script) {
+    return new NewJob(
+        "mine", "KDG", "kim", null, 1, gpus, null, null, 0, true, 0, null, script, List.of(),
+        Map.of(), null);
+  }
+
+  private static Desk.JobView await(Desk desk, String id, JobState state)
+      throws InterruptedException {
+    for (int i = 0; i < 300 && desk.job(id).state() != state; i++) {
+      Thread.sleep(50);
+    }
+    assertThat(desk.job(id).state()).as(desk.job(id).stateReason()).isEqualTo(state);
+    return desk.job(id);
+  }
+
+  private static String health(ConfigurableApplicationContext context) throws Exception {
+    int port = ((WebServerApplicationContext) context).getWebServer().getPort();
+    return HttpClient.newHttpClient()
+        .send(
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/actuator/health"))
+                .build(),
+            HttpResponse.BodyHandlers.ofString())
+        .body();
+  }
+
+  @Test
+  void theDemonstrationRunsAndWhatItDidIsThereAfterARestart() throws Exception {
+    String done;
+    try (ConfigurableApplicationContext context = start()) {
+      Desk desk = context.getBean(Desk.class);
+      done = desk.submit(job(1, "#!/bin/sh\nsleep 1\n"), null).id();
+      Desk.JobView ended = await(desk, done, JobState.COMPLETED);
+      assertThat(ended.chargedTflopSeconds()).isGreaterThan(0);
+      assertThat(desk.why(done).message()).contains("COMPLETED");
+      assertThat(desk.decisions(done, 10, null).items().get(0).json()).contains("\"start\"");
+      assertThat(health(context))
+          .contains("\"cycle\"", "readingAgeSeconds", "DECIDED")
+          .doesNotContain("DOWN");
+      assertThat(
+              context
+                  .getBean(JdbcClient.class)
+                  .sql(
+                      "select string_agg(setting, ',') from pg_settings where name in ('fsync',"
+                          + " 'synchronous_commit', 'full_page_writes')")
+                  .query(String.class)
+                  .single())
+          .isEqualTo("on,on,on");
+      assertThatThrownBy(this::start).hasMessageContaining("another evenhand runs");
+    }
+    Path pid = folder.resolve("data/database/postmaster.pid");
+    assertThat(pid).doesNotExist();
+    // As a killed service leaves it, its number in use by somebody else since.
+    Files.writeString(pid, ProcessHandle.current().pid() + "\n/nowhere\n");
+    try (ConfigurableApplicationContext context = start("--evenhand.cycle.enabled=false")) {
+      Desk desk = context.getBean(Desk.class);
+      assertThat(desk.job(done).state()).isEqualTo(JobState.COMPLETED);
+      String waits = desk.submit(job(1, "#!/bin/sh\nsleep 60\n"), null).id();
+      Thread.sleep(600);
+      assertThat(desk.job(waits).state()).isEqualTo(JobState.GLOBAL_QUEUE_WAIT);
+      assertThat(health(context)).contains("paused");
+      context.getBean(CycleTimer.class).run();
+      assertThat(desk.job(waits).state()).isEqualTo(JobState.DISPATCHING);
+    }
+  }
+
+  @Test
+  void whatIsSetWrongIsNamed() {
+    assertThatThrownBy(() -> start("--evenhand.cluster=pbs"))
+        .rootCause()
+        .hasMessageContaining("slurm or simulated");
+    assertThatThrownBy(() -> start("--evenhand.tiers[0].name=4090"))
+        .rootCause()
+        .hasMessageContaining("evenhand.cluster");
+    assertThatThrownBy(() -> start("--evenhand.cluster=simulated", "--evenhand.tiers[0].name=4090"))
+        .rootCause()
+        .hasMessageContaining("evenhand.tiers[0].sort-order");
+  }
+}

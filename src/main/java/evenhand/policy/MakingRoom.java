@@ -38,6 +38,7 @@ final class MakingRoom {
   private final double margin;
   private final double window;
   private final List<Running> inOrder;
+  private final List<Running> protectedOnes = new ArrayList<>();
   private final Set<String> gone = new HashSet<>();
   private final Map<String, Map<String, Boolean>> behind = new HashMap<>();
 
@@ -64,17 +65,20 @@ final class MakingRoom {
     this.window = slices.text().equals("always") ? Double.POSITIVE_INFINITY : slices.number();
     this.inOrder =
         snapshot.running().stream()
-            .filter(r -> !r.leaving() && (!r.allocated() || r.unprotected(now)))
+            .filter(r -> !r.leaving() && r.unprotected(now))
             .sorted(loaded.victims().comparator(now, tree))
             .toList();
     for (Running r : snapshot.running()) {
-      if (!r.leaving() && r.allocated() && !r.unprotected(now)) {
+      if (!r.leaving() && !r.unprotected(now)) {
         protectedOnes.add(r);
       }
     }
   }
 
-  private final List<Running> protectedOnes = new ArrayList<>();
+  /** This one leaves already, for another reason. */
+  void left(Running running) {
+    gone.add(running.job());
+  }
 
   /** What K5 adds to a job's account: the usage of its minimum run time, GPU-seconds. */
   static double minimumUsage(Job job) {

@@ -19,6 +19,7 @@ import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.HoldingCost;
 import evenhand.outcomes.Outcome;
+import evenhand.outcomes.Preempt;
 import evenhand.outcomes.Release;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
@@ -75,6 +76,7 @@ final class OneCycle {
     board =
         new Board(
             snapshot, reservations.values(), firing, loaded.nodesMatter(), loaded.countAlike());
+    leaveNodes();
     snapshot.tiers().forEach(firing::insert);
     DroolsPolicy.groups(snapshot.placements()).forEach(firing::insert);
     for (int i = 0; i < queue.size(); i++) {
@@ -182,14 +184,36 @@ final class OneCycle {
     return any;
   }
 
-  /** Outcomes that rules reached side by side, in the order of the queue. */
+  /**
+   * Outcomes that rules reached side by side, in the order of the queue; those about jobs that are
+   * not queued after them, by id.
+   */
   private void record(List<Concluded> concluded, Map<String, Integer> position) {
     concluded.stream()
         .filter(c -> c.what() instanceof Outcome)
         .sorted(
-            Comparator.comparingInt(
-                c -> position.getOrDefault(((Outcome) c.what()).job(), Integer.MAX_VALUE)))
+            Comparator.<Concluded>comparingInt(
+                    c -> position.getOrDefault(((Outcome) c.what()).job(), Integer.MAX_VALUE))
+                .thenComparing(c -> ((Outcome) c.what()).job(), Natural.IDS))
         .forEach(c -> outcomes.add(c.by().decided((Outcome) c.what())));
+  }
+
+  /**
+   * What left its node leaves the board too (X2): a gang's GPUs on nodes that are up are idle, and
+   * nobody is ended twice.
+   */
+  private void leaveNodes() {
+    Map<String, Running> running = new HashMap<>();
+    snapshot.running().forEach(r -> running.put(r.job(), r));
+    for (Decided decided : outcomes) {
+      if (decided.outcome() instanceof Preempt preempt) {
+        Running left = running.get(preempt.job());
+        board.vacate(left, decided.rule());
+        if (room != null) {
+          room.left(left);
+        }
+      }
+    }
   }
 
   private void turn(Job job, boolean first) {
@@ -357,7 +381,7 @@ final class OneCycle {
           c.what() instanceof Together together
               ? new Start(
                   together.job(),
-                  board.expand(together.gang(), together.gpus()),
+                  board.expand(together.gang(), together.gpus(), loaded.preference()),
                   together.allocated())
               : c.what() instanceof Start
                       || c.what() instanceof Reserve

@@ -81,6 +81,7 @@ public record Scenario(
    * @param timeLimitSeconds or null for none
    * @param role the submitter's role, or null
    * @param code the refusal expected, null for any
+   * @param field the field that must be at fault, or null for any
    * @param by the clause that must have refused it, or null for any
    * @param says what the answer must contain; empty where it must say nothing; null for any
    */
@@ -98,6 +99,7 @@ public record Scenario(
       Long timeLimitSeconds,
       String role,
       String code,
+      String field,
       String by,
       String says) {}
 

@@ -83,6 +83,7 @@ public final class ScenarioFile {
   private static final Field<String> ROLE = Field.text("role").or(null);
   private static final Field<String> CODE = Field.text("code").or(null);
   private static final Field<String> BY = Field.text("by").or(null);
+  private static final Field<String> FIELD = Field.text("field").or(null);
   private static final Field<String> SAYS =
       Field.text("says", "part of the answer, or \"\" for none", t -> t.length() <= 200).or(null);
   private static final List<Field<?>> ASKED =
@@ -107,7 +108,7 @@ public final class ScenarioFile {
   private static final Shape REFUSE =
       Shape.of(
           "a submission that is refused",
-          Stream.concat(ASKED.stream(), Stream.of(CODE, BY)).toArray(Field<?>[]::new));
+          Stream.concat(ASKED.stream(), Stream.of(CODE, FIELD, BY)).toArray(Field<?>[]::new));
 
   private static final String GPUS_RIGHT = "GPUs by node and tier, e.g. {n1: {4090: 1}}";
   private static final Field<Duration> AT = Field.duration("at").or(null);
@@ -677,6 +678,7 @@ public final class ScenarioFile {
             limit == null ? null : limit.toSeconds(),
             s.get(ROLE),
             shape == REFUSE ? s.get(CODE) : null,
+            shape == REFUSE ? s.get(FIELD) : null,
             shape == REFUSE ? s.get(BY) : null,
             s.get(SAYS)));
   }

@@ -306,6 +306,9 @@ final class ScenarioRun {
       if (submit.code() != null && !submit.code().equals(e.code())) {
         differ(step, of + " must be refused with " + submit.code() + ", not " + e.code());
       }
+      if (submit.field() != null && !submit.field().equals(e.field())) {
+        differ(step, of + " must be refused for " + submit.field() + ", not " + e.field());
+      }
       if (submit.by() != null && !submit.by().equals(e.rule())) {
         differ(step, of + " must be refused by " + submit.by() + ", not " + e.rule());
       }

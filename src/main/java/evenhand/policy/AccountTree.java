@@ -28,6 +28,9 @@ final class AccountTree {
     double usage;
     double share = 1;
     double ratio;
+    // What places it among its siblings. The ratio divides it by what is the same for all of them,
+    // and each division may round a tie away.
+    double usedByWeight;
     Instant earliest = Instant.MAX;
     int rank = -1;
 
@@ -90,9 +93,11 @@ final class AccountTree {
           child.weight <= 0
               ? Double.POSITIVE_INFINITY
               : used > 0 ? (child.usage / used) / (child.weight / weights) : 0;
+      child.usedByWeight =
+          child.weight <= 0 ? Double.POSITIVE_INFINITY : child.usage / child.weight;
     }
     node.children.sort(
-        Comparator.<Node>comparingDouble(n -> n.ratio)
+        Comparator.<Node>comparingDouble(n -> n.usedByWeight)
             .thenComparing(n -> n.earliest)
             .thenComparing(n -> n.id));
     node.children.forEach(child -> place(child, next));
@@ -135,7 +140,7 @@ final class AccountTree {
    */
   boolean behind(String b, String a) {
     Node[] parting = parting(b, a);
-    return parting != null && parting[0].ratio > parting[1].ratio;
+    return parting != null && parting[0].usedByWeight > parting[1].usedByWeight;
   }
 
   /**

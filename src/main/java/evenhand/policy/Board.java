@@ -7,8 +7,8 @@ import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.outcomes.Gang;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -133,16 +133,15 @@ final class Board {
     }
   }
 
-  /** The nodes of a gang, by name, each with so many GPUs. */
-  List<Share> expand(Gang gang, int gpus) {
-    List<Share> on = new ArrayList<>();
-    for (Gang.Pick pick : gang.picks()) {
-      Members members = kinds.get(kind(at(pick.like().node(), pick.like().tier())));
-      members.byNode.keySet().stream()
-          .limit(pick.count())
-          .forEach(node -> on.add(new Share(node, pick.like().tier(), gpus)));
-    }
-    return on;
+  /** The nodes of a gang, the preferred ones, each with so many GPUs. */
+  List<Share> expand(Gang gang, int gpus, Comparator<Placement> preference) {
+    return gang.kinds().stream()
+        .map(like -> kinds.get(kind(at(like.node(), like.tier()))))
+        .flatMap(members -> members.byNode.values().stream())
+        .sorted(preference)
+        .limit(gang.nodes())
+        .map(p -> new Share(p.node(), p.tier(), gpus))
+        .toList();
   }
 
   /** All placements as they stand. */

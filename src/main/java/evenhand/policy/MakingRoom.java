@@ -38,6 +38,7 @@ final class MakingRoom {
   private final double margin;
   private final double window;
   private final List<Running> inOrder;
+  private final List<Running> protectedOnes = new ArrayList<>();
   private final Set<String> gone = new HashSet<>();
   private final Map<String, Map<String, Boolean>> behind = new HashMap<>();
 
@@ -64,17 +65,20 @@ final class MakingRoom {
     this.window = slices.text().equals("always") ? Double.POSITIVE_INFINITY : slices.number();
     this.inOrder =
         snapshot.running().stream()
-            .filter(r -> !r.leaving() && (!r.allocated() || r.unprotected(now)))
+            .filter(r -> !r.leaving() && r.unprotected(now))
             .sorted(loaded.victims().comparator(now, tree))
             .toList();
     for (Running r : snapshot.running()) {
-      if (!r.leaving() && r.allocated() && !r.unprotected(now)) {
+      if (!r.leaving() && !r.unprotected(now)) {
         protectedOnes.add(r);
       }
     }
   }
 
-  private final List<Running> protectedOnes = new ArrayList<>();
+  /** This one leaves already, for another reason. */
+  void left(Running running) {
+    gone.add(running.job());
+  }
 
   /** What K5 adds to a job's account: the usage of its minimum run time, GPU-seconds. */
   static double minimumUsage(Job job) {
@@ -96,10 +100,10 @@ final class MakingRoom {
     List<FactHandle> shown = new ArrayList<>();
     kinds.keySet().forEach(k -> shown.add(firing.insert(k)));
     firing.ask(Stage.SHIELD, about);
-    Map<Candidate, String> may = new HashMap<>();
+    Map<Candidate, Rule> may = new HashMap<>();
     for (Concluded c : firing.ask(Stage.PREEMPT, about)) {
       if (c.what() instanceof Preemptable preemptable) {
-        may.put(preemptable.candidate(), c.by().clause());
+        may.put(preemptable.candidate(), c.by());
       }
     }
     shown.forEach(firing::delete);
@@ -112,15 +116,15 @@ final class MakingRoom {
     List<Decided> preempts = new ArrayList<>();
     for (Running victim : room.get().victims()) {
       gone.add(victim.job());
-      preempts.add(
-          new Decided(new Preempt(victim.job(), job.id()), may.get(candidate(victim, job))));
+      preempts.add(may.get(candidate(victim, job)).decided(new Preempt(victim.job(), job.id())));
     }
     List<Share> on =
         room.get().on().stream()
             .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
             .toList();
     Decided start =
-        new Decided(new Start(job.id(), on, request.allocated()), preempts.get(0).rule());
+        may.get(candidate(room.get().victims().get(0), job))
+            .decided(new Start(job.id(), on, request.allocated()));
     return new Found(start, preempts, room.get().victims(), true, null);
   }
 

@@ -127,6 +127,7 @@ public final class Policies {
         OPTIONAL_PARTS.stream().filter(part -> word(bare, part)).forEach(looksAt::add);
         nodesMatter |= word(Lint.conditions(bare), "node");
         countAlike |= word(Lint.conditions(bare), "gang");
+        countAlike |= word(Lint.conditions(bare), "most_nodes");
       }
     }
     return new Loaded(

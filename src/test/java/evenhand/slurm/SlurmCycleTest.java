@@ -401,6 +401,16 @@ class SlurmCycleTest {
           }
 
           @Override
+          public Release release(String clusterJob, Token token) {
+            return real.release(clusterJob, token);
+          }
+
+          @Override
+          public Cancellation withdraw(String clusterJob, Token token) {
+            return real.withdraw(clusterJob, token);
+          }
+
+          @Override
           public Cancellation cancel(String clusterJob, Token token) {
             return real.cancel(clusterJob, token);
           }

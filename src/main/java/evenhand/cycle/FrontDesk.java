@@ -107,7 +107,7 @@ public final class FrontDesk implements Desk {
         return same(before.get(), idempotencyKey);
       }
     }
-    World world = store.load(null);
+    World world = store.inventory();
     if (world.stock().isEmpty() && latest.get().reading() == null) {
       throw new Refused(
           "NOT_READY",
@@ -616,7 +616,7 @@ public final class FrontDesk implements Desk {
 
   @Override
   public List<AccountView> accounts() {
-    return store.load(null).accounts().stream()
+    return store.inventory().accounts().stream()
         .map(a -> new AccountView(a.id(), a.parent(), a.weight(), a.cumulativeUsage()))
         .toList();
   }

@@ -50,6 +50,9 @@ public interface Store {
    */
   World load(Instant window);
 
+  /** What a submission is judged by: tiers, inventory and accounts, but no jobs. */
+  World inventory();
+
   /**
    * Writes all of it down, or nothing.
    *

@@ -157,6 +157,12 @@ public final class MemoryStore implements Store {
   }
 
   @Override
+  public synchronized World inventory() {
+    World world = load(null);
+    return new World(world.tiers(), world.stock(), world.accounts(), List.of(), List.of());
+  }
+
+  @Override
   public synchronized String commit(Changes changes) {
     for (StoredJob job : changes.jobs()) {
       StoredJob stored = jobs.get(job.id());

@@ -416,17 +416,6 @@ public final class PostgresStore implements Store, AutoCloseable {
                       used.put(rs.getString("account_id"), rs.getDouble("gpu_s"));
                     });
           }
-          List<Account> accounts =
-              sql.sql("select id, parent, weight, cumulative_usage from accounts order by id")
-                  .query(
-                      (rs, n) ->
-                          new Account(
-                              rs.getString("id"),
-                              rs.getString("parent"),
-                              rs.getDouble("weight"),
-                              rs.getDouble("cumulative_usage"),
-                              used.getOrDefault(rs.getString("id"), 0.0)))
-                  .list();
           List<StoredJob> jobs =
               sql.sql(
                       JOB_COLUMNS
@@ -439,10 +428,35 @@ public final class PostgresStore implements Store, AutoCloseable {
           return new World(
               List.copyOf(tiers("where configured").values()),
               stock(tiers),
-              accounts,
+              accounts(used),
               jobs,
               attempts("where a.ended_at is null", Map.of(), tiers));
         });
+  }
+
+  @Override
+  public World inventory() {
+    return reading.execute(
+        tx ->
+            new World(
+                List.copyOf(tiers("where configured").values()),
+                stock(tiers()),
+                accounts(Map.of()),
+                List.of(),
+                List.of()));
+  }
+
+  private List<Account> accounts(Map<String, Double> windowUsage) {
+    return sql.sql("select id, parent, weight, cumulative_usage from accounts order by id")
+        .query(
+            (rs, n) ->
+                new Account(
+                    rs.getString("id"),
+                    rs.getString("parent"),
+                    rs.getDouble("weight"),
+                    rs.getDouble("cumulative_usage"),
+                    windowUsage.getOrDefault(rs.getString("id"), 0.0)))
+        .list();
   }
 
   private static final String JOB_COLUMNS =

@@ -642,7 +642,9 @@ public final class FrontDesk implements Desk {
         job.state(),
         code,
         rule,
-        rule == null ? null : deciding.ruleName(rule),
+        rule == null
+            ? null
+            : verdict.ruleName() != null ? verdict.ruleName() : deciding.ruleName(rule),
         message.toString(),
         behind,
         request.asked(),

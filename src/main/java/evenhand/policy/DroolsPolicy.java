@@ -206,7 +206,7 @@ final class DroolsPolicy implements Policy {
       List<HoldingCost> held = new ArrayList<>();
       for (Concluded c : firing.ask(Stage.END, about)) {
         if (c.what() instanceof Release release) {
-          outcomes.add(new Decided(release, c.by().clause()));
+          outcomes.add(c.by().decided(release));
         }
       }
       for (Concluded c : firing.ask(Stage.ACCRUE, about)) {
@@ -217,7 +217,7 @@ final class DroolsPolicy implements Policy {
       firing.ask(Stage.FACTOR, about);
       for (Concluded c : firing.ask(Stage.CHARGE, about)) {
         if (c.what() instanceof Charge charge) {
-          outcomes.add(new Decided(charge, c.by().clause()));
+          outcomes.add(c.by().decided(charge));
         }
       }
       return new Settlement(outcomes, held);

@@ -100,10 +100,10 @@ final class MakingRoom {
     List<FactHandle> shown = new ArrayList<>();
     kinds.keySet().forEach(k -> shown.add(firing.insert(k)));
     firing.ask(Stage.SHIELD, about);
-    Map<Candidate, String> may = new HashMap<>();
+    Map<Candidate, Rule> may = new HashMap<>();
     for (Concluded c : firing.ask(Stage.PREEMPT, about)) {
       if (c.what() instanceof Preemptable preemptable) {
-        may.put(preemptable.candidate(), c.by().clause());
+        may.put(preemptable.candidate(), c.by());
       }
     }
     shown.forEach(firing::delete);
@@ -116,15 +116,15 @@ final class MakingRoom {
     List<Decided> preempts = new ArrayList<>();
     for (Running victim : room.get().victims()) {
       gone.add(victim.job());
-      preempts.add(
-          new Decided(new Preempt(victim.job(), job.id()), may.get(candidate(victim, job))));
+      preempts.add(may.get(candidate(victim, job)).decided(new Preempt(victim.job(), job.id())));
     }
     List<Share> on =
         room.get().on().stream()
             .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
             .toList();
     Decided start =
-        new Decided(new Start(job.id(), on, request.allocated()), preempts.get(0).rule());
+        may.get(candidate(room.get().victims().get(0), job))
+            .decided(new Start(job.id(), on, request.allocated()));
     return new Found(start, preempts, room.get().victims(), true, null);
   }
 

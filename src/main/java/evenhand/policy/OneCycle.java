@@ -195,7 +195,7 @@ final class OneCycle {
             Comparator.<Concluded>comparingInt(
                     c -> position.getOrDefault(((Outcome) c.what()).job(), Integer.MAX_VALUE))
                 .thenComparing(c -> ((Outcome) c.what()).job(), Natural.IDS))
-        .forEach(c -> outcomes.add(new Decided((Outcome) c.what(), c.by().clause())));
+        .forEach(c -> outcomes.add(c.by().decided((Outcome) c.what())));
   }
 
   /**
@@ -226,7 +226,7 @@ final class OneCycle {
         known = answers.get(asked(request, job));
       }
       if (known != null && known.holds(board.version(), waiting)) {
-        answered(known.told().to(job.id()), known.rule());
+        answered(new Decided(known.told().to(job.id()), known.rule(), known.ruleName()));
         return;
       }
     }
@@ -249,7 +249,12 @@ final class OneCycle {
     if (alike && verdict.decided().outcome() instanceof Wait wait) {
       answers.put(
           verdict.ofThisAccount() ? asked(request, job) : new Asked(request, null, 0),
-          new Answer(wait, verdict.decided().rule(), board.version(), before));
+          new Answer(
+              wait,
+              verdict.decided().rule(),
+              verdict.decided().ruleName(),
+              board.version(),
+              before));
     }
   }
 
@@ -270,7 +275,7 @@ final class OneCycle {
   }
 
   /** What jobs of one request were told, and under which circumstances. */
-  private record Answer(Wait told, String rule, int version, String waiting) {
+  private record Answer(Wait told, String rule, String ruleName, int version, String waiting) {
     boolean holds(int nowVersion, String nowWaiting) {
       return version == nowVersion && Objects.equals(waiting, nowWaiting);
     }
@@ -299,10 +304,10 @@ final class OneCycle {
     return job.minRuntimeSeconds() > 0 && (tree == null || tree.share(job.account()) > 0);
   }
 
-  private void answered(Wait wait, String rule) {
-    outcomes.add(new Decided(wait, rule));
+  private void answered(Decided wait) {
+    outcomes.add(wait);
     if (waiting == null) {
-      waiting = wait.job();
+      waiting = wait.outcome().job();
     }
   }
 
@@ -322,7 +327,7 @@ final class OneCycle {
       outcomes.add(verdict);
       for (Concluded c : firing.ask(Stage.SWAP, about)) {
         if (c.what() instanceof Release release) {
-          released(release, c.by().clause());
+          released(release, c.by());
         }
       }
       notified(about, verdict, shown);
@@ -348,7 +353,7 @@ final class OneCycle {
     }
     if (verdict == null) {
       verdict = dominant(firing.ask(Stage.WAIT, about), about);
-      answered((Wait) verdict.outcome(), verdict.rule());
+      answered(verdict);
       return new Verdict(verdict, ofThisAccount);
     }
     outcomes.add(verdict);
@@ -387,7 +392,7 @@ final class OneCycle {
         throw new RuleFailed(
             "two verdicts for " + about + ": by " + verdict.rule() + " and by " + name(c));
       }
-      verdict = one == null ? verdict : new Decided(one, c.by().clause());
+      verdict = one == null ? verdict : c.by().decided(one);
     }
     return verdict;
   }
@@ -408,7 +413,7 @@ final class OneCycle {
                   + ", which the policy's explain order does not list");
         }
         if (rank < bestRank) {
-          best = new Decided(wait, c.by().clause());
+          best = c.by().decided(wait);
           bestRank = rank;
         }
       }
@@ -453,10 +458,10 @@ final class OneCycle {
     board.reserve(node, tier, gpus, job, rule);
   }
 
-  private void released(Release release, String rule) {
-    board.release(release.node(), release.tier(), release.gpus(), release.job(), rule);
+  private void released(Release release, Rule by) {
+    board.release(release.node(), release.tier(), release.gpus(), release.job(), by.clause());
     reservations.remove(release.job());
-    outcomes.add(new Decided(release, rule));
+    outcomes.add(by.decided(release));
   }
 
   /**

@@ -9,6 +9,7 @@ import evenhand.facts.Placement;
 import evenhand.facts.PlacementGroup;
 import evenhand.facts.Request;
 import evenhand.facts.Reservation;
+import evenhand.facts.Setting;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Standing;
 import evenhand.facts.Tier;
@@ -70,10 +71,12 @@ final class DroolsPolicy implements Policy {
 
   @Override
   public Optional<Duration> lookback() {
-    return loaded.settings().stream()
-        .filter(s -> s.name().equals("lookback"))
-        .findFirst()
-        .map(s -> Duration.ofNanos(Math.round(s.number() * 1e9)));
+    return setting("lookback").map(s -> Duration.ofNanos(Math.round(s.number() * 1e9)));
+  }
+
+  @Override
+  public Optional<Setting> setting(String name) {
+    return loaded.settings().stream().filter(s -> s.name().equals(name)).findFirst();
   }
 
   @Override

@@ -5,6 +5,7 @@ import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
+import evenhand.facts.Setting;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.outcomes.Admission;
@@ -39,6 +40,11 @@ public interface Policy {
 
   /** The window over which charged usage is summed (A3); empty where the policy has none. */
   Optional<Duration> lookback();
+
+  /** One of its parameters as it stands; empty where it has none of that name. */
+  default Optional<Setting> setting(String name) {
+    return Optional.empty();
+  }
 
   /** One rule by its whole name. */
   Optional<Rule> rule(String name);

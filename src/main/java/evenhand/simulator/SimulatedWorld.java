@@ -52,6 +52,8 @@ import java.util.function.Consumer;
 final class SimulatedWorld {
   private static final String INSTALLATION = "sim";
 
+  private static final String NEVER = "it waits, and nothing that can still change lets it start";
+
   private final Policy policy;
   private final ClusterPlan cluster;
   private final CycleSettings settings;
@@ -492,6 +494,19 @@ final class SimulatedWorld {
     queue.put(id, again.asks());
     course.state = JobCourse.State.WAITING;
     tell(now, "requeue", course, null, 0, null, "lost " + Micros.text(lost) + " GPU-s");
+  }
+
+  /**
+   * Nothing can change any more: who still waits would wait for ever, e.g. a gang of more nodes
+   * than there are, or a job whose node stays down. Such jobs count as refused, late as it is.
+   */
+  void giveUp(long now) {
+    for (String id : new ArrayList<>(queue.keySet())) {
+      JobCourse course = course(id);
+      tell(now, "refuse", course, null, course.job().gpus(), null, NEVER);
+      over(id, JobCourse.State.REFUSED, NEVER, now);
+      course.end = -1;
+    }
   }
 
   /** The simulation ends: what runs is cut off and stays {@code RUNNING}. */

@@ -109,7 +109,14 @@ public final class Simulation {
       long[] decideNanos,
       long wallNanos,
       long runGpuMicros,
-      long reservedGpuMicros) {}
+      long reservedGpuMicros,
+      Ledger ledger) {}
+
+  /**
+   * The money of it, TFLOP-seconds: what was held, what accounts were charged, and what is held and
+   * not yet charged by jobs that had not ended.
+   */
+  public record Ledger(double held, double charged, double carried) {}
 
   private record Due(long at, String job, int attempt) {
     static final Comparator<Due> ORDER =
@@ -187,7 +194,11 @@ public final class Simulation {
         settle(now);
         witness.moment(now, done, courses.size());
       }
-      end = until == Long.MAX_VALUE ? end : until;
+      if (until == Long.MAX_VALUE) {
+        world.giveUp(end);
+      } else {
+        end = until;
+      }
       world.cut(end);
       return new Result(
           policy,
@@ -200,7 +211,9 @@ public final class Simulation {
           Arrays.copyOf(decideNanos, decisions),
           System.nanoTime() - begun,
           world.runGpuMicros(),
-          world.reservedGpuMicros());
+          world.reservedGpuMicros(),
+          new Ledger(
+              world.heldTflopSeconds(), world.chargedTflopSeconds(), world.carriedTflopSeconds()));
     }
 
     /** The next moment at which anything can change; {@link Long#MAX_VALUE} when none is. */

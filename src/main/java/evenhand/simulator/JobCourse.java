@@ -82,6 +82,7 @@ public final class JobCourse {
   final List<Run> runs = new ArrayList<>();
   State state = State.UNSUBMITTED;
   String reason;
+  boolean admitted;
   long firstStart = -1;
   long end = -1;
   long remaining;
@@ -104,6 +105,11 @@ public final class JobCourse {
 
   public State state() {
     return state;
+  }
+
+  /** Whether its submission was accepted. */
+  public boolean admitted() {
+    return admitted;
   }
 
   /** Why it was refused, failed or waits for good, or null. */

@@ -222,6 +222,7 @@ final class SimulatedWorld {
       tell(now, "refuse", course, null, job.gpus(), admission.rule(), course.reason);
       return;
     }
+    course.admitted = true;
     course.state = JobCourse.State.WAITING;
     String id = Integer.toString(number);
     Instant at = Micros.instant(now);

@@ -144,7 +144,7 @@ class SimulationAgreesWithServiceTest {
           if (job.submitMicros() > now) {
             break;
           }
-          if (courses.get(arrived).state() != JobCourse.State.REFUSED) {
+          if (courses.get(arrived).admitted()) {
             submit(job);
           }
         }

@@ -101,8 +101,18 @@ final class DroolsPolicy implements Policy {
   @Override
   public Decision decide(Snapshot snapshot) {
     try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
-      return new OneCycle(loaded, snapshot, firing).decide();
+      return new OneCycle(loaded, snapshot, firing, null).decide();
     }
+  }
+
+  @Override
+  public Acting acting() {
+    Remembered remembered = new Remembered(loaded);
+    return snapshot -> {
+      try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
+        return new OneCycle(loaded, snapshot, firing, remembered).decide();
+      }
+    };
   }
 
   static Set<PlacementGroup> groups(List<Placement> placements) {

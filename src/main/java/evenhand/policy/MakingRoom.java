@@ -2,30 +2,25 @@ package evenhand.policy;
 
 import evenhand.facts.Candidate;
 import evenhand.facts.Job;
-import evenhand.facts.NodeState;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
 import evenhand.facts.Running;
 import evenhand.facts.Setting;
 import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
-import evenhand.facts.Turn;
 import evenhand.outcomes.Decided;
-import evenhand.outcomes.Fit;
 import evenhand.outcomes.Preempt;
-import evenhand.outcomes.Preemptable;
 import evenhand.outcomes.Start;
-import evenhand.policy.Firing.Concluded;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.kie.api.runtime.rule.FactHandle;
+import java.util.function.Function;
 
 /**
  * Makes room for allocated jobs by ending running work (K4). Rules say which work may be ended for
@@ -81,33 +76,47 @@ final class MakingRoom {
     return (double) job.nodes() * job.numGpus() * job.minRuntimeSeconds();
   }
 
-  Found make(Board board, Firing firing, Turn turn, Job job, String about) {
-    Request request = turn.request();
-    List<Placement> fitting = fitting(board, firing, request);
+  /**
+   * Makes room, or says why there is none.
+   *
+   * @param fitting placements that fit and are up, with what is idle on each
+   * @param judge by which clause work of each of these kinds may be ended; it may not where none is
+   *     given
+   * @param explain whether it matters why there is no room; else {@code byAnyone} means nothing
+   */
+  Found make(
+      Request request,
+      Job job,
+      List<Placement> fitting,
+      Function<Set<Candidate>, Map<Candidate, String>> judge,
+      boolean explain) {
     List<Running> there = inOrder.stream().filter(r -> !gone.contains(r.job())).toList();
-    if (Victims.choose(request.nodes(), request.numGpus(), fitting, there, loaded.preference())
-        .isEmpty()) {
+    if (explain
+        && Victims.choose(request.nodes(), request.numGpus(), fitting, there, loaded.preference())
+            .isEmpty()) {
       return new Found(null, List.of(), List.of(), false, freeAt(fitting));
     }
-    Map<Candidate, List<Running>> kinds = new LinkedHashMap<>();
+    Set<Candidate> kinds = new LinkedHashSet<>();
+    List<Candidate> kindOf = new ArrayList<>(there.size());
     for (Running r : there) {
-      kinds.computeIfAbsent(candidate(r, job), k -> new ArrayList<>()).add(r);
+      Candidate kind = candidate(r, job);
+      kinds.add(kind);
+      kindOf.add(kind);
     }
-    List<FactHandle> shown = new ArrayList<>();
-    kinds.keySet().forEach(k -> shown.add(firing.insert(k)));
-    firing.ask(Stage.SHIELD, about);
-    Map<Candidate, String> may = new HashMap<>();
-    for (Concluded c : firing.ask(Stage.PREEMPT, about)) {
-      if (c.what() instanceof Preemptable preemptable) {
-        may.put(preemptable.candidate(), c.by().clause());
+    Map<Candidate, String> may = judge.apply(kinds);
+    List<Running> allowed = new ArrayList<>();
+    for (int i = 0; i < kindOf.size(); i++) {
+      if (may.containsKey(kindOf.get(i))) {
+        allowed.add(there.get(i));
       }
     }
-    shown.forEach(firing::delete);
-    List<Running> allowed = there.stream().filter(r -> may.containsKey(candidate(r, job))).toList();
+    if (!explain && allowed.isEmpty()) {
+      return new Found(null, List.of(), List.of(), true, null);
+    }
     Optional<Victims.Room> room =
         Victims.choose(request.nodes(), request.numGpus(), fitting, allowed, loaded.preference());
     if (room.isEmpty() || room.get().victims().isEmpty()) {
-      return new Found(null, List.of(), List.of(), true, freeAt(fitting));
+      return new Found(null, List.of(), List.of(), true, explain ? freeAt(fitting) : null);
     }
     List<Decided> preempts = new ArrayList<>();
     for (Running victim : room.get().victims()) {
@@ -122,18 +131,6 @@ final class MakingRoom {
     Decided start =
         new Decided(new Start(job.id(), on, request.allocated()), preempts.get(0).rule());
     return new Found(start, preempts, room.get().victims(), true, null);
-  }
-
-  /** Placements that fit and are up, with what is idle on each. */
-  private static List<Placement> fitting(Board board, Firing firing, Request request) {
-    Set<Object> groups = new HashSet<>();
-    for (Object fact : firing.facts(Fit.class)) {
-      Fit fit = (Fit) fact;
-      if (fit.request().equals(request) && fit.group().state() == NodeState.UP) {
-        groups.add(fit.group());
-      }
-    }
-    return board.all().stream().filter(p -> groups.contains(p.group())).toList();
   }
 
   /** When the first protected job on any of these placements may be asked to leave. */

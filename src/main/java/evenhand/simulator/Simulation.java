@@ -42,9 +42,15 @@ public final class Simulation {
   private final long until;
   private final long everyMicros;
   private final Witness witness;
+  private final boolean explained;
 
   /** Looks on, for tests and progress. */
   public interface Witness {
+    /** Whether decisions shall say why jobs wait, which takes much longer. */
+    default boolean wantsWaits() {
+      return false;
+    }
+
     /** A cycle has decided; nothing of it is done yet. */
     default void decided(Snapshot snapshot, Decision decision) {}
 
@@ -88,6 +94,7 @@ public final class Simulation {
     this.until = until == null ? Long.MAX_VALUE : Micros.of(until);
     this.everyMicros = Micros.of(every);
     this.witness = witness;
+    this.explained = witness.wantsWaits();
   }
 
   /**
@@ -149,6 +156,7 @@ public final class Simulation {
     private final boolean slices =
         policy.setting("preempt_window").map(s -> !s.text().equals("always")).orElse(false);
     private final SimulatedWorld world;
+    private final Policy.Acting acting = explained ? policy::decide : policy.acting();
     private long[] decideNanos = new long[1024];
     private int decisions;
     private int arrived;
@@ -315,7 +323,7 @@ public final class Simulation {
         }
         Snapshot snapshot = world.snapshot(now);
         long from = System.nanoTime();
-        Decision decision = policy.decide(snapshot);
+        Decision decision = acting.decide(snapshot);
         took(System.nanoTime() - from);
         witness.decided(snapshot, decision);
         boolean acted = world.apply(decision, now);

@@ -59,6 +59,11 @@ class SimulationAgreesWithServiceTest {
                   policy,
                   new Simulation.Witness() {
                     @Override
+                    public boolean wantsWaits() {
+                      return true;
+                    }
+
+                    @Override
                     public void decided(Snapshot snapshot, Decision decision) {
                       made.add(new Made(snapshot.now(), decision));
                     }

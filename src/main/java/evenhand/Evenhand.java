@@ -3,6 +3,7 @@ package evenhand;
 import evenhand.cli.Commands;
 import evenhand.cli.Console;
 import evenhand.cli.Exit;
+import evenhand.cli.GenerateCommand;
 import evenhand.cli.Parts;
 import evenhand.cli.SimulateCommand;
 import evenhand.policy.Policies;
@@ -24,6 +25,7 @@ public final class Evenhand {
         new Parts(Policies::load, settings -> serve(console, settings), Parse::run, Parse.KINDS);
     Commands commands = new Commands(console, parts);
     commands.add("simulate", new SimulateCommand(console, Policies::load, SacctTrace::read));
+    commands.add("generate", new GenerateCommand(console));
     return commands.run(arguments);
   }
 

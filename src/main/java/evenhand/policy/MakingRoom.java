@@ -32,8 +32,8 @@ final class MakingRoom {
   private final AccountTree tree;
   private final double margin;
   private final double window;
-  private final List<Running> inOrder;
-  private final Set<String> gone = new HashSet<>();
+  private final List<Running> running;
+  private List<Running> inOrder;
   private final Map<String, Map<String, Boolean>> behind = new HashMap<>();
 
   /**
@@ -57,11 +57,7 @@ final class MakingRoom {
     this.margin = loaded.setting("preemption_margin").number();
     Setting slices = loaded.setting("preempt_window");
     this.window = slices.text().equals("always") ? Double.POSITIVE_INFINITY : slices.number();
-    this.inOrder =
-        snapshot.running().stream()
-            .filter(r -> !r.leaving() && (!r.allocated() || r.unprotected(now)))
-            .sorted(loaded.victims().comparator(now, tree))
-            .toList();
+    this.running = snapshot.running();
     for (Running r : snapshot.running()) {
       if (!r.leaving() && r.allocated() && !r.unprotected(now)) {
         protectedOnes.add(r);
@@ -70,6 +66,20 @@ final class MakingRoom {
   }
 
   private final List<Running> protectedOnes = new ArrayList<>();
+
+  /** Work that nothing but the job's own terms may protect, cheapest to end first. */
+  private List<Running> mayBeEnded() {
+    if (inOrder == null) {
+      List<Running> open = new ArrayList<>();
+      for (Running r : running) {
+        if (!r.leaving() && (!r.allocated() || r.unprotected(now))) {
+          open.add(r);
+        }
+      }
+      inOrder = loaded.victims().sort(open, now, tree);
+    }
+    return inOrder;
+  }
 
   /** What K5 adds to a job's account: the usage of its minimum run time, GPU-seconds. */
   static double minimumUsage(Job job) {
@@ -90,7 +100,7 @@ final class MakingRoom {
       List<Placement> fitting,
       Function<Set<Candidate>, Map<Candidate, String>> judge,
       boolean explain) {
-    List<Running> there = inOrder.stream().filter(r -> !gone.contains(r.job())).toList();
+    List<Running> there = mayBeEnded();
     if (explain
         && Victims.choose(request.nodes(), request.numGpus(), fitting, there, loaded.preference())
             .isEmpty()) {
@@ -98,8 +108,9 @@ final class MakingRoom {
     }
     Set<Candidate> kinds = new LinkedHashSet<>();
     List<Candidate> kindOf = new ArrayList<>(there.size());
+    Map<String, Standing> standings = new HashMap<>();
     for (Running r : there) {
-      Candidate kind = candidate(r, job);
+      Candidate kind = candidate(r, job, standings);
       kinds.add(kind);
       kindOf.add(kind);
     }
@@ -120,9 +131,10 @@ final class MakingRoom {
     }
     List<Decided> preempts = new ArrayList<>();
     for (Running victim : room.get().victims()) {
-      gone.add(victim.job());
+      inOrder.remove(victim);
       preempts.add(
-          new Decided(new Preempt(victim.job(), job.id()), may.get(candidate(victim, job))));
+          new Decided(
+              new Preempt(victim.job(), job.id()), may.get(candidate(victim, job, standings))));
     }
     List<Share> on =
         room.get().on().stream()
@@ -145,19 +157,30 @@ final class MakingRoom {
         .orElse(null);
   }
 
-  private Candidate candidate(Running r, Job job) {
-    boolean sameAccount = r.account().equals(job.account());
+  /** How the account of running work stands to that of the job that wants its GPUs. */
+  private record Standing(boolean same, boolean behind, boolean stillBehind) {}
+
+  private Standing standing(String account, Job job) {
+    boolean same = account.equals(job.account());
     boolean isBehind =
-        !sameAccount
+        !same
             && behind
                 .computeIfAbsent(job.account(), a -> new HashMap<>())
-                .computeIfAbsent(r.account(), b -> tree.behind(b, job.account()));
+                .computeIfAbsent(account, b -> tree.behind(b, job.account()));
+    return new Standing(
+        same,
+        isBehind,
+        isBehind && tree.behindAfter(account, job.account(), minimumUsage(job), margin));
+  }
+
+  private Candidate candidate(Running r, Job job, Map<String, Standing> standings) {
+    Standing its = standings.computeIfAbsent(r.account(), a -> standing(a, job));
     return new Candidate(
         r.allocated(),
         r.unprotected(now),
-        sameAccount,
-        isBehind,
-        isBehind && tree.behindAfter(r.account(), job.account(), minimumUsage(job), margin),
+        its.same,
+        its.behind,
+        its.stillBehind,
         r.intoSlice(now) <= window);
   }
 }

@@ -54,12 +54,13 @@ public final class ScenarioFile {
   private static final Field<Double> USAGE = Field.number("usage", 0, 1e300).or(0.0);
   private static final Field<Double> CUMULATIVE_USAGE =
       Field.number("cumulative_usage", 0, 1e300).or(0.0);
+  private static final Field<Double> WINDOW_USAGE = Field.number("window_usage", 0, 1e300).or(0.0);
   private static final Field<Double> WEIGHT = Field.number("weight", 0, 1e300).or(1.0);
   private static final Field<String> PARENT = Field.text("parent").or(null);
   private static final Field<Value> CHILDREN =
       Field.any("children", "the accounts below it").or(null);
   private static final Shape ACCOUNT =
-      Shape.of("an account", USAGE, CUMULATIVE_USAGE, WEIGHT, PARENT, CHILDREN);
+      Shape.of("an account", USAGE, CUMULATIVE_USAGE, WINDOW_USAGE, WEIGHT, PARENT, CHILDREN);
 
   private static final Field<String> JOB = Field.text("job");
   private static final Field<String> OF_ACCOUNT = Field.text("account").or(null);
@@ -239,33 +240,37 @@ public final class ScenarioFile {
     }
   }
 
-  /** {@code {BCG: {usage: 24000}}}, {@code {BCG: 24000}}, {@code [BCG]}, or a tree by children. */
+  /**
+   * {@code window_usage}: GPU-seconds it was charged at the very start, for the window of A3.
+   * {@code {BCG: {usage: 24000}}}, {@code {BCG: 24000}}, {@code [BCG]}, or a tree by children.
+   */
   private void accounts(Value v, String parent) {
     if (v != null && v.kind() == Value.Kind.LIST) {
-      v.items().forEach(item -> account(scalar(item), parent, 1, 0, item));
+      v.items().forEach(item -> account(scalar(item), parent, 1, 0, 0, item));
       return;
     }
     members(v)
         .forEach(
             (name, value) -> {
               if (blank(value)) {
-                account(name, parent, 1, 0, value);
+                account(name, parent, 1, 0, 0, value);
               } else if (value.kind() != Value.Kind.OBJECT) {
-                account(name, parent, 1, number(value), value);
+                account(name, parent, 1, number(value), 0, value);
               } else {
                 Section a = value.section(ACCOUNT);
                 if (a != null) {
                   double usage = a.has(USAGE) ? a.get(USAGE) : a.get(CUMULATIVE_USAGE);
                   String above = a.get(PARENT) == null ? parent : a.get(PARENT);
-                  account(name, above, a.get(WEIGHT), usage, value);
+                  account(name, above, a.get(WEIGHT), usage, a.get(WINDOW_USAGE), value);
                   accounts(a.get(CHILDREN), name);
                 }
               }
             });
   }
 
-  private void account(String name, String parent, double weight, double usage, Value at) {
-    if (accounts.put(name, new Account(name, parent, weight, usage, 0)) != null) {
+  private void account(
+      String name, String parent, double weight, double usage, double window, Value at) {
+    if (accounts.put(name, new Account(name, parent, weight, usage, window)) != null) {
       at.fault("account " + name + " stands here twice");
     }
   }

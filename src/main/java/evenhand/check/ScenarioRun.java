@@ -75,6 +75,7 @@ final class ScenarioRun {
     store.setUp(scenario.tiers(), accounts, START);
     for (Account account : scenario.accounts()) {
       store.charge(account.id(), account.cumulativeUsage());
+      store.usedBefore(account.id(), account.windowUsage(), START);
     }
     scenario.nodes().forEach((node, gpus) -> gpus.forEach((t, n) -> exists(node, t, n)));
     this.cycle =

@@ -228,7 +228,7 @@ public final class Cycle {
     }
 
     private World world(Instant now) {
-      return store.load(settings.lookback() == null ? null : now.minus(settings.lookback()));
+      return store.load(settings.window(policy.get()).map(now::minus).orElse(null));
     }
 
     /** Gives whether anything has changed by it. */
@@ -295,7 +295,7 @@ public final class Cycle {
       for (int i = 0; ; i++) {
         Policy deciding = policy.get();
         steps.reached(Steps.Step.BEFORE_DECIDING);
-        snapshot = survey(world).snapshot(world, deciding.name(), settings, now);
+        snapshot = survey(world).snapshot(world, deciding, settings, now);
         long from = System.nanoTime();
         Decision made = deciding.decide(snapshot);
         decideNanos = System.nanoTime() - from;
@@ -344,9 +344,7 @@ public final class Cycle {
       world.jobs().forEach(j -> jobs.put(j.asks().id(), j));
       Map<String, Attempt> attempts = new HashMap<>();
       world.attempts().forEach(a -> attempts.put(Long.toString(a.job()), a));
-      Changes changes = Changes.ofCycle(made.now());
-      Effects effects = new Effects(made, changes, jobs, attempts);
-      effects.apply();
+      Changes changes = Cycle.effects(made, store.installation(), jobs, attempts);
       Set<Long> said = new java.util.LinkedHashSet<>();
       for (Decided decided : made.outcomes()) {
         Outcome outcome = decided.outcome();
@@ -375,19 +373,41 @@ public final class Cycle {
     return waits;
   }
 
+  /**
+   * What a decision does: the one place where that is worked out, for the service and for the
+   * simulator, which keeps its world in other ways.
+   *
+   * @param installation the word in the tokens of attempts that begin
+   * @param jobs all that have not ended, by id; brought up to date
+   * @param attempts those that have not ended, by the id of their job
+   * @throws RuleFailed when the decision is about something that is not there
+   */
+  public static Changes effects(
+      Decision made,
+      String installation,
+      Map<String, StoredJob> jobs,
+      Map<String, Attempt> attempts) {
+    Changes changes = Changes.ofCycle(made.now());
+    new Effects(made, installation, changes, jobs, attempts).apply();
+    return changes;
+  }
+
   /** What a decision does to jobs, accounts and the outbox: accruals first, then its outcomes. */
-  private final class Effects {
+  private static final class Effects {
     private final Decision decision;
+    private final String installation;
     private final Changes changes;
     private final Map<String, StoredJob> jobs;
     private final Map<String, Attempt> attempts;
 
     Effects(
         Decision decision,
+        String installation,
         Changes changes,
         Map<String, StoredJob> jobs,
         Map<String, Attempt> attempts) {
       this.decision = decision;
+      this.installation = installation;
       this.changes = changes;
       this.jobs = jobs;
       this.attempts = attempts;
@@ -494,11 +514,16 @@ public final class Cycle {
       if (job.state() != JobState.GLOBAL_QUEUE_WAIT) {
         throw new RuleFailed("job " + job.id() + " would start and is " + job.state());
       }
-      Token token = new Token(store.installation(), job.id(), job.asks().attempt());
+      Token token = new Token(installation, job.id(), job.asks().attempt());
       put(job.to(JobState.DISPATCHING, null).holding(null, job.carriedTflopSeconds()));
       changes.begin(
           Attempt.decided(
-              job.id(), token.attempt(), job.asks().account(), start.on(), decision.now()));
+              job.id(),
+              token.attempt(),
+              job.asks().account(),
+              start.on(),
+              decision.now(),
+              !Boolean.FALSE.equals(start.allocated())));
       for (Yield yield : decision.yields()) {
         if (yield.job().equals(start.job())) {
           changes.write(
@@ -513,13 +538,12 @@ public final class Cycle {
       if (attempt == null) {
         throw new RuleFailed("job " + preempt.job() + " would be preempted and does not run");
       }
-      if (attempt.preemptFor() != null || attempt.cancelBy() != null) {
+      if (attempt.leaving()) {
         return;
       }
       changes.put(job(preempt.job()), attempt.toPreempt(preempt.forJob()));
       changes.write(
-          Order.cancel(
-              new Token(store.installation(), attempt.job(), attempt.attempt()), decision.now()));
+          Order.cancel(new Token(installation, attempt.job(), attempt.attempt()), decision.now()));
     }
   }
 }

@@ -440,7 +440,7 @@ public final class FrontDesk implements Desk {
 
   /** What stands now: the store's rows with the last reading. */
   private Snapshot snapshot(World world) {
-    return survey(world).snapshot(world, policy.get().name(), settings, now());
+    return survey(world).snapshot(world, policy.get(), settings, now());
   }
 
   private Survey survey(World world) {
@@ -448,7 +448,7 @@ public final class FrontDesk implements Desk {
   }
 
   private World world() {
-    return store.load(settings.lookback() == null ? null : now().minus(settings.lookback()));
+    return store.load(settings.window(policy.get()).map(now()::minus).orElse(null));
   }
 
   @Override

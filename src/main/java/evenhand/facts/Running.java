@@ -54,7 +54,11 @@ public record Running(
 
   /** GPUs it holds, all nodes together. */
   public int gpus() {
-    return on.stream().mapToInt(Share::gpus).sum();
+    int gpus = 0;
+    for (Share share : on) {
+      gpus += share.gpus();
+    }
+    return gpus;
   }
 
   /**

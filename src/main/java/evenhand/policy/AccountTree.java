@@ -33,6 +33,7 @@ final class AccountTree {
     double usedByWeight;
     Instant earliest = Instant.MAX;
     int rank = -1;
+    int depth;
 
     Node(String id, double weight) {
       this.id = id;
@@ -81,6 +82,7 @@ final class AccountTree {
 
   private static void place(Node node, int[] next) {
     node.rank = next[0]++;
+    node.depth = node.parent == null ? 0 : node.parent.depth + 1;
     double used = 0;
     double weights = 0;
     for (Node child : node.children) {
@@ -162,22 +164,22 @@ final class AccountTree {
   }
 
   /** The two branches where the paths of the accounts part; null where they do not. */
-  private Node[] parting(String b, String a) {
-    List<Node> pathB = nodesOf(b);
-    List<Node> pathA = nodesOf(a);
-    for (int i = 0; i < Math.min(pathA.size(), pathB.size()); i++) {
-      if (pathA.get(i) != pathB.get(i)) {
-        return new Node[] {pathB.get(i), pathA.get(i)};
-      }
+  private Node[] parting(String ofB, String ofA) {
+    Node b = node(ofB);
+    Node a = node(ofA);
+    while (b.depth > a.depth) {
+      b = b.parent;
     }
-    return null;
-  }
-
-  private List<Node> nodesOf(String account) {
-    List<Node> path = new ArrayList<>();
-    for (Node n = node(account); n != root; n = n.parent) {
-      path.add(0, n);
+    while (a.depth > b.depth) {
+      a = a.parent;
     }
-    return path;
+    if (a == b) {
+      return null;
+    }
+    while (a.parent != b.parent) {
+      a = a.parent;
+      b = b.parent;
+    }
+    return new Node[] {b, a};
   }
 }

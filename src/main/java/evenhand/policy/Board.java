@@ -47,6 +47,7 @@ final class Board {
   private final boolean nodesMatter;
   private final boolean countAlike;
   private int version;
+  private boolean shown;
 
   /**
    * @param reservations those that stand; their GPUs are taken off idle
@@ -91,7 +92,27 @@ final class Board {
       }
       kinds.computeIfAbsent(kind(p), k -> new Members()).byNode.put(p.node(), p);
     }
+  }
+
+  /** Shows the rules what there is, from now on. */
+  void begin() {
+    shown = true;
     kinds.values().forEach(this::show);
+  }
+
+  /**
+   * All that rules can tell apart here but the names of nodes: of each kind of placement, how many
+   * there are, counted to {@code most}.
+   */
+  Map<Object, Integer> kinds(int most) {
+    Map<Object, Integer> kinds = new HashMap<>();
+    this.kinds.forEach(
+        (kind, members) -> {
+          if (!members.byNode.isEmpty()) {
+            kinds.put(kind, Math.min(most, members.byNode.size()));
+          }
+        });
+    return kinds;
   }
 
   /** Changes whenever anything on the board does. */
@@ -194,6 +215,9 @@ final class Board {
 
   /** Lets the first of a kind stand for all of it in the working memory. */
   private void show(Members members) {
+    if (!shown) {
+      return;
+    }
     Placement first = members.byNode.isEmpty() ? null : members.byNode.firstEntry().getValue();
     if (first != null && countAlike) {
       first = first.standingFor(members.byNode.size());

@@ -9,6 +9,7 @@ import evenhand.facts.Placement;
 import evenhand.facts.PlacementGroup;
 import evenhand.facts.Request;
 import evenhand.facts.Reservation;
+import evenhand.facts.Setting;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Standing;
 import evenhand.facts.Tier;
@@ -70,10 +71,12 @@ final class DroolsPolicy implements Policy {
 
   @Override
   public Optional<Duration> lookback() {
-    return loaded.settings().stream()
-        .filter(s -> s.name().equals("lookback"))
-        .findFirst()
-        .map(s -> Duration.ofNanos(Math.round(s.number() * 1e9)));
+    return setting("lookback").map(s -> Duration.ofNanos(Math.round(s.number() * 1e9)));
+  }
+
+  @Override
+  public Optional<Setting> setting(String name) {
+    return loaded.settings().stream().filter(s -> s.name().equals(name)).findFirst();
   }
 
   @Override
@@ -98,8 +101,18 @@ final class DroolsPolicy implements Policy {
   @Override
   public Decision decide(Snapshot snapshot) {
     try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
-      return new OneCycle(loaded, snapshot, firing).decide();
+      return new OneCycle(loaded, snapshot, firing, null).decide();
     }
+  }
+
+  @Override
+  public Acting acting() {
+    Remembered remembered = new Remembered(loaded);
+    return snapshot -> {
+      try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
+        return new OneCycle(loaded, snapshot, firing, remembered).decide();
+      }
+    };
   }
 
   static Set<PlacementGroup> groups(List<Placement> placements) {

@@ -1,10 +1,12 @@
 package evenhand.policy;
 
+import evenhand.facts.Candidate;
 import evenhand.facts.Job;
 import evenhand.facts.Moment;
 import evenhand.facts.NoRoom;
 import evenhand.facts.NodeState;
 import evenhand.facts.Placement;
+import evenhand.facts.PlacementGroup;
 import evenhand.facts.Request;
 import evenhand.facts.Reservation;
 import evenhand.facts.Resident;
@@ -17,9 +19,11 @@ import evenhand.facts.Turn;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
+import evenhand.outcomes.Fit;
 import evenhand.outcomes.HoldingCost;
 import evenhand.outcomes.Outcome;
 import evenhand.outcomes.Preempt;
+import evenhand.outcomes.Preemptable;
 import evenhand.outcomes.Release;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
@@ -48,6 +52,7 @@ final class OneCycle {
   private final AccountTree tree;
   private final MakingRoom room;
   private final Firing firing;
+  private final Remembered remembered;
   private final List<Job> queue;
   private final List<Decided> outcomes = new ArrayList<>();
   private final List<HoldingCost> accruals = new ArrayList<>();
@@ -59,10 +64,15 @@ final class OneCycle {
   private int starts;
   private String waiting;
 
-  OneCycle(Loaded loaded, Snapshot snapshot, Firing firing) {
+  /**
+   * @param remembered what earlier cycles have found out, for a caller that does not need to know
+   *     why jobs wait; null where every wait is told
+   */
+  OneCycle(Loaded loaded, Snapshot snapshot, Firing firing, Remembered remembered) {
     this.loaded = loaded;
     this.snapshot = snapshot;
     this.firing = firing;
+    this.remembered = remembered;
     this.tree =
         loaded.order().usesTree() ? new AccountTree(snapshot.accounts(), snapshot.jobs()) : null;
     this.queue = loaded.order().sort(snapshot, tree);
@@ -70,17 +80,32 @@ final class OneCycle {
   }
 
   Decision decide() {
-    loaded.settings().forEach(firing::insert);
-    firing.insert(new Moment(snapshot.now()));
+    firing.begin(
+        () -> {
+          loaded.settings().forEach(firing::insert);
+          firing.insert(new Moment(snapshot.now()));
+        });
     open();
     board =
         new Board(
             snapshot, reservations.values(), firing, loaded.nodesMatter(), loaded.countAlike());
+    Set<PlacementGroup> groups = DroolsPolicy.groups(snapshot.placements());
+    firing.begin(
+        () -> {
+          board.begin();
+          snapshot.tiers().forEach(firing::insert);
+          groups.forEach(firing::insert);
+        });
+    if (remembered != null) {
+      remembered.cycle(snapshot.tiers(), groups);
+    }
     leaveNodes();
-    snapshot.tiers().forEach(firing::insert);
-    DroolsPolicy.groups(snapshot.placements()).forEach(firing::insert);
     for (int i = 0; i < queue.size(); i++) {
-      turn(queue.get(i), i == 0);
+      if (remembered == null) {
+        turn(queue.get(i), i == 0);
+      } else {
+        actingTurn(queue.get(i), i == 0);
+      }
     }
     return new Decision(
         snapshot.policy(), loaded.hash(), null, snapshot.now(), outcomes, accruals, yields);
@@ -230,39 +255,19 @@ final class OneCycle {
         return;
       }
     }
-    Turn turn =
-        new Turn(
-            job.id(),
-            request,
-            first,
-            queue.get(0).id(),
-            reservation,
-            reservation == null ? null : board.at(reservation.node(), reservation.tier()),
-            starts,
-            waiting);
-    List<FactHandle> shown = new ArrayList<>();
-    shown.add(firing.insert(turn));
     String before = waiting;
-    Verdict verdict = ask(turn, job, reservation, shown);
-    firing.forget(0);
-    shown.forEach(firing::delete);
-    if (alike && verdict.decided().outcome() instanceof Wait wait) {
+    Showing showing = new Showing(job, request, first, reservation);
+    Decided verdict = ask(showing, job, reservation, null);
+    showing.end();
+    if (alike && verdict.outcome() instanceof Wait wait) {
       answers.put(
-          verdict.ofThisAccount() ? asked(request, job) : new Asked(request, null, 0),
-          new Answer(
-              wait,
-              verdict.decided().rule(),
-              verdict.decided().ruleName(),
-              board.version(),
-              before));
+          ofThisAccount ? asked(request, job) : new Asked(request, null, 0),
+          new Answer(wait, verdict.rule(), verdict.ruleName(), board.version(), before));
     }
   }
 
-  /**
-   * @param ofThisAccount whether jobs of other accounts that ask for the same may get another
-   *     answer
-   */
-  private record Verdict(Decided decided, boolean ofThisAccount) {}
+  /** Whether jobs of other accounts that ask for the same may get another answer than the last. */
+  private boolean ofThisAccount;
 
   /**
    * What was asked, by whom where that matters; {@code more} is what K5 adds to the account's
@@ -281,7 +286,16 @@ final class OneCycle {
     }
   }
 
+  private Boolean allocatedAsSeen(Job job) {
+    return loaded.looksAt().contains("allocated") ? (Boolean) allocated(tree, job) : null;
+  }
+
   private Request request(Job job) {
+    return request(loaded, job, allocatedAsSeen(job));
+  }
+
+  /** What a job asks for, as far as rules look at it. */
+  static Request request(Loaded loaded, Job job, Boolean allocated) {
     Set<String> looksAt = loaded.looksAt();
     return new Request(
         job.nodes(),
@@ -296,7 +310,7 @@ final class OneCycle {
         looksAt.contains("minRuntimeSeconds") ? job.minRuntimeSeconds() : 0,
         looksAt.contains("resumable") && job.resumable(),
         looksAt.contains("attempt") ? job.attempt() : 0,
-        looksAt.contains("allocated") ? allocated(tree, job) : null);
+        allocated);
   }
 
   /** N5: it declares a minimum run time, and its account has a budget to pay it from. */
@@ -306,19 +320,184 @@ final class OneCycle {
 
   private void answered(Decided wait) {
     outcomes.add(wait);
+    waits(wait.outcome().job());
+  }
+
+  private void waits(String job) {
     if (waiting == null) {
-      waiting = wait.outcome().job();
+      waiting = job;
     }
   }
 
-  /** Asks the stages of a turn until one gives the verdict, and carries it out on the board. */
-  private Verdict ask(Turn turn, Job job, Reservation reservation, List<FactHandle> shown) {
-    String about = "job " + turn.job();
-    if (requests.add(turn.request())) {
-      firing.insert(turn.request());
-      firing.ask(Stage.FIT, about);
-      firing.keep(); // what fits a request stays true all cycle
+  /** A turn of which nobody asks why the job waits: rules are asked only what they never were. */
+  private void actingTurn(Job job, boolean first) {
+    Reservation reservation = reservations.get(job.id());
+    Remembered.Shape shape = remembered.shape(job, allocatedAsSeen(job), room != null);
+    boolean alike = !first && reservation == null;
+    if (alike && remembered.waits(shape, board.version(), waiting)) {
+      waits(job.id());
+      return;
     }
+    Request request = shape.request;
+    Object key =
+        reservation == null
+            ? remembered.key(
+                shape, first, queue.get(0).id(), starts, waiting, boardNumber(request.nodes()))
+            : null;
+    String before = waiting;
+    Showing showing = new Showing(job, request, first, reservation);
+    Decided verdict = null;
+    if (key == null || !remembered.nothingFor(key)) {
+      verdict = ask(showing, job, reservation, key);
+      if (verdict == null && key != null && (room == null || !loaded.has(Stage.RESERVE))) {
+        remembered.learnNothing(key);
+      }
+    } else if (room != null && mayMakeRoom(request)) {
+      MakingRoom.Found found =
+          room.make(
+              request, job, fitting(request, showing), kinds -> judge(kinds, key, showing), false);
+      if (found.start() != null) {
+        showing.turn();
+        carryOut(found, showing);
+        verdict = found.start();
+      }
+    }
+    showing.end();
+    if (verdict == null) {
+      waits(job.id());
+      if (alike) {
+        remembered.waited(shape, board.version(), before);
+      }
+    }
+  }
+
+  private int numbered = -1;
+  private final Map<Integer, Integer> numbers = new HashMap<>();
+
+  private int boardNumber(int most) {
+    if (numbered != board.version()) {
+      numbers.clear();
+      numbered = board.version();
+    }
+    int counted = loaded.countAlike() ? most : 1;
+    return numbers.computeIfAbsent(counted, n -> remembered.board(board.kinds(n)));
+  }
+
+  /** What rules are shown for one turn: nothing before it is asked for, and gone when it ends. */
+  private final class Showing {
+    private final Job job;
+    private final Request request;
+    private final boolean first;
+    private final Reservation reservation;
+    private final List<FactHandle> shown = new ArrayList<>();
+    private Turn turn;
+
+    Showing(Job job, Request request, boolean first, Reservation reservation) {
+      this.job = job;
+      this.request = request;
+      this.first = first;
+      this.reservation = reservation;
+    }
+
+    String about() {
+      return "job " + job.id();
+    }
+
+    Turn turn() {
+      if (turn == null) {
+        turn =
+            new Turn(
+                job.id(),
+                request,
+                first,
+                queue.get(0).id(),
+                reservation,
+                reservation == null ? null : board.at(reservation.node(), reservation.tier()),
+                starts,
+                waiting);
+        shown.add(firing.insert(turn));
+        if (requests.add(request)) {
+          firing.insert(request);
+          firing.ask(Stage.FIT, about());
+          firing.keep(); // what fits a request stays true all cycle
+        }
+      }
+      return turn;
+    }
+
+    void add(Object fact) {
+      shown.add(firing.insert(fact));
+    }
+
+    void end() {
+      if (turn != null) {
+        firing.forget(0);
+        shown.forEach(firing::delete);
+      }
+    }
+  }
+
+  /** Placements that fit and are up, with what is idle on each. */
+  private List<Placement> fitting(Request request, Showing showing) {
+    Set<PlacementGroup> groups = remembered == null ? null : remembered.fits(request);
+    if (groups == null) {
+      showing.turn();
+      groups = new HashSet<>();
+      for (Object fact : firing.facts(Fit.class)) {
+        Fit fit = (Fit) fact;
+        if (fit.request().equals(request) && fit.group().state() == NodeState.UP) {
+          groups.add(fit.group());
+        }
+      }
+      if (remembered != null) {
+        remembered.learn(request, groups);
+      }
+    }
+    Set<PlacementGroup> fits = groups;
+    return board.all().stream().filter(p -> fits.contains(p.group())).toList();
+  }
+
+  /** By which rule running work of each of these kinds may be ended for the job (K4). */
+  private Map<Candidate, Rule> judge(Set<Candidate> kinds, Object key, Showing showing) {
+    Map<Candidate, Rule> known = key == null ? null : remembered.judged(key, kinds);
+    if (known != null) {
+      return known;
+    }
+    showing.turn();
+    List<FactHandle> shown = new ArrayList<>();
+    kinds.forEach(k -> shown.add(firing.insert(k)));
+    firing.ask(Stage.SHIELD, showing.about());
+    Map<Candidate, Rule> may = new HashMap<>();
+    for (Concluded c : firing.ask(Stage.PREEMPT, showing.about())) {
+      if (c.what() instanceof Preemptable preemptable) {
+        may.put(preemptable.candidate(), c.by());
+      }
+    }
+    shown.forEach(firing::delete);
+    if (key != null) {
+      remembered.learn(key, kinds, may);
+    }
+    return may;
+  }
+
+  private void carryOut(MakingRoom.Found found, Showing showing) {
+    found.preempts().forEach(outcomes::add);
+    found.victims().forEach(v -> board.vacate(v, found.start().rule()));
+    started((Start) found.start().outcome(), found.start().rule(), null);
+    outcomes.add(found.start());
+    notified(showing.about(), found.start(), showing);
+  }
+
+  /**
+   * Asks the stages of a turn until one gives the verdict, and carries it out on the board.
+   *
+   * @param key what the turn is told by, where answers are remembered
+   * @return null when it waits and nobody asks why
+   */
+  private Decided ask(Showing showing, Job job, Reservation reservation, Object key) {
+    Turn turn = showing.turn();
+    String about = showing.about();
+    ofThisAccount = false;
     firing.ask(Stage.AVAILABLE, about);
     firing.ask(Stage.PERMISSION, about);
     Decided verdict = verdict(firing.ask(Stage.START, about), about);
@@ -330,42 +509,46 @@ final class OneCycle {
           released(release, c.by());
         }
       }
-      notified(about, verdict, shown);
-      return new Verdict(verdict, false);
+      notified(about, verdict, showing);
+      return verdict;
     }
     verdict = verdict(firing.ask(Stage.ABSORB, about), about);
-    boolean ofThisAccount = false;
     if (verdict == null && room != null && mayMakeRoom(turn.request())) {
-      MakingRoom.Found found = room.make(board, firing, turn, job, about);
+      MakingRoom.Found found =
+          room.make(
+              turn.request(),
+              job,
+              fitting(turn.request(), showing),
+              kinds -> judge(kinds, key, showing),
+              remembered == null);
       if (found.start() != null) {
-        found.preempts().forEach(outcomes::add);
-        found.victims().forEach(v -> board.vacate(v, found.start().rule()));
-        started((Start) found.start().outcome(), found.start().rule(), null);
-        outcomes.add(found.start());
-        notified(about, found.start(), shown);
-        return new Verdict(found.start(), false);
+        carryOut(found, showing);
+        return found.start();
       }
-      shown.add(firing.insert(new NoRoom(found.byAnyone(), found.freeAt())));
+      showing.add(new NoRoom(found.byAnyone(), found.freeAt()));
       ofThisAccount = found.byAnyone();
     }
     if (verdict == null) {
       verdict = verdict(firing.ask(Stage.RESERVE, about), about);
     }
+    if (verdict == null && remembered != null) {
+      return null;
+    }
     if (verdict == null) {
       verdict = dominant(firing.ask(Stage.WAIT, about), about);
       answered(verdict);
-      return new Verdict(verdict, ofThisAccount);
+      return verdict;
     }
     outcomes.add(verdict);
     if (verdict.outcome() instanceof Start start) {
       started(start, verdict.rule(), reservation);
-      notified(about, verdict, shown);
+      notified(about, verdict, showing);
     } else if (verdict.outcome() instanceof Reserve r) {
       hold(r.job(), r.node(), r.tier(), r.gpus(), verdict.rule());
     } else if (verdict.outcome() instanceof Absorb a) {
       hold(a.job(), a.node(), a.tier(), a.gpus(), verdict.rule());
     }
-    return new Verdict(verdict, ofThisAccount);
+    return verdict;
   }
 
   /** Unallocated work never makes others leave (K4); asking for it would be work for nothing. */
@@ -467,10 +650,10 @@ final class OneCycle {
   /**
    * A start that the shell put together is shown to the rules, as those that rules conclude are.
    */
-  private void notified(String about, Decided verdict, List<FactHandle> shown) {
+  private void notified(String about, Decided verdict, Showing showing) {
     Start start = (Start) verdict.outcome();
     if (!firing.holds(start)) {
-      shown.add(firing.insert(start));
+      showing.add(start);
     }
     for (Concluded c : firing.ask(Stage.NOTIFY, about)) {
       if (c.what() instanceof Yield yield) {

@@ -34,7 +34,7 @@ import java.util.function.Function;
  * fast. Ratios are compared in exact decimals, so that a tie is a tie. {@link Wait#message()} is
  * left empty.
  */
-final class BudgetReading {
+public final class BudgetReading {
 
   /** A placement as it stands at this moment of the cycle. */
   static final class Spot {
@@ -88,7 +88,7 @@ final class BudgetReading {
    * @param window K8's {@code preempt_window}, null for {@code always}
    * @param margin K5's {@code preemption_margin}
    */
-  static List<Decided> decide(Snapshot snapshot, Duration window, double margin) {
+  public static List<Decided> decide(Snapshot snapshot, Duration window, double margin) {
     return new BudgetReading(snapshot, window, margin).read();
   }
 

@@ -29,6 +29,7 @@ import java.util.Set;
 final class Following {
   private static final int MOST_TOLD = 10_000;
   private static final String REFUSED = "refused by Slurm: ";
+  private static final String PARKED = "held on the cluster by an administrator";
 
   private final String installation;
   private final CycleSettings settings;
@@ -247,6 +248,14 @@ final class Following {
     private void pending(SeenJob seen, Instant at) {
       if (seen.state() == SeenJob.State.HELD) {
         waiting.remove(token);
+        return;
+      }
+      if (seen.state() == SeenJob.State.PARKED) {
+        waiting.remove(token);
+        if (!PARKED.equals(job.stateReason())) {
+          job = job.to(job.state(), PARKED);
+          changes.put(job, attempt);
+        }
         return;
       }
       Missing before = waiting.get(token);

@@ -37,6 +37,8 @@ public record SeenJob(
   public enum State {
     /** Held by its owner, as every job is that was submitted and not released: it cannot run. */
     HELD,
+    /** Held by an administrator, until they let it go. */
+    PARKED,
     /** Waits, and the cluster says that it will not start it as it is. */
     REFUSED,
     PENDING,
@@ -51,7 +53,10 @@ public record SeenJob(
 
     /** Whether it has ended and holds nothing any more. */
     public boolean ended() {
-      return this != HELD && this != REFUSED && this != PENDING && this != RUNNING;
+      return switch (this) {
+        case HELD, PARKED, REFUSED, PENDING, RUNNING -> false;
+        default -> true;
+      };
     }
   }
 }

@@ -43,6 +43,9 @@ record SeenJobs(
           "BadConstraints|Invalid(Account|QOS)|Partition(Node|Time)Limit"
               + "|(Assoc|QOS)Max\\w*PerJob\\w*");
 
+  private static final Pattern PARKED =
+      Pattern.compile("JobHeldAdmin|job[_ ]requeued[_ ]in[_ ]held[_ ]state");
+
   private static final Pattern NO_STATE =
       Pattern.compile("job state '([^']*)' (?:is none of Slurm's|names two main states)");
 
@@ -134,17 +137,21 @@ record SeenJobs(
   /** One job as the cycle sees it. */
   static SeenJob seen(Job job) {
     SeenJob.State state = state(job);
+    int restarts = job.restarts() == null ? 0 : job.restarts();
+    // One that was queued again is counted as started again while the run before still completes,
+    // with the moment of that for its start: it is still that run.
+    boolean runBefore = restarts > 0 && job.flags().contains("COMPLETING");
     return new SeenJob(
         job.jobRaw() == null ? job.job() : job.jobRaw(),
         job.name(),
         state,
         job.submit(),
-        job.start(),
+        runBefore ? null : job.start(),
         job.end(),
         exitCode(job, state),
         reason(job, state),
         state == SeenJob.State.RUNNING ? on(job) : List.of(),
-        job.restarts() == null ? 0 : job.restarts());
+        runBefore ? restarts - 1 : restarts);
   }
 
   private static SeenJob.State state(Job job) {
@@ -166,6 +173,9 @@ record SeenJobs(
   private static SeenJob.State waiting(String reason) {
     if ("JobHeldUser".equals(reason)) {
       return SeenJob.State.HELD;
+    }
+    if (reason != null && PARKED.matcher(reason).matches()) {
+      return SeenJob.State.PARKED;
     }
     return reason != null && NEVER.matcher(reason).matches()
         ? SeenJob.State.REFUSED

@@ -383,7 +383,7 @@ class SlurmClusterTest {
     slurm.run("scontrol", "hold", number);
     assertThat(cluster.release(number, job.token())).isEqualTo(new Release.Done());
     SeenJob held = seen(job.token()).orElseThrow();
-    assertThat(held.state()).isEqualTo(SeenJob.State.PENDING);
+    assertThat(held.state()).isEqualTo(SeenJob.State.PARKED);
     assertThat(held.reason()).isEqualTo("JobHeldAdmin");
   }
 

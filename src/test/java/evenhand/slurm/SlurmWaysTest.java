@@ -184,10 +184,11 @@ class SlurmWaysTest {
 
   @Test
   void aJobThatSlurmDoesNotStartGoesBackToTheQueueAndRunsOnce() throws Exception {
-    // Takes the whole node but none of its GPUs: they look idle, and Slurm gives them to nobody.
-    String inTheWay = slurm.submit("sleep 300", "--exclusive", "--nodelist=n3");
+    // Takes all CPUs of the node but one, and none of its GPUs: they are idle, and still not ours.
+    String inTheWay = slurm.submit("sleep 300", "--cpus-per-task=15", "--nodelist=n3");
     slurm.awaitJob(inTheWay, "RUNNING", SOON);
-    long id = add(2, "3080ti", script("sleep 1"));
+    String script = script("sleep 1").replace("sh\n", "sh\n#SBATCH --cpus-per-task=4\n");
+    long id = add(2, "3080ti", script);
     cycles("a second attempt", () -> job(id).job().asks().attempt() == 2);
     assertThat(notes).anyMatch(n -> n.contains("is taken back from the cluster: Slurm did not"));
     slurm.run("scancel", inTheWay);
@@ -212,12 +213,11 @@ class SlurmWaysTest {
     slurm.run("scontrol", "update", "JobId=" + number(id), "Requeue=1");
     slurm.run("scontrol", "requeuehold", number(id));
     awaitState(id, JobState.DISPATCHING);
-    slurm.run("scontrol", "release", number(id));
-    slurm.run("scontrol", "hold", number(id));
     long end = System.nanoTime() + Duration.ofSeconds(7).toNanos();
     cycles("more than the limit of pending jobs", () -> System.nanoTime() > end);
     assertThat(job(id).job().state()).isEqualTo(JobState.DISPATCHING);
     assertThat(job(id).job().asks().attempt()).isOne();
+    assertThat(job(id).job().stateReason()).isEqualTo("held on the cluster by an administrator");
     slurm.run("scancel", number(id));
     awaitState(id, JobState.CANCELLED);
     assertThat(job(id).job().stateReason()).contains("not through evenhand");
@@ -233,7 +233,8 @@ class SlurmWaysTest {
     // It runs again only after its credential has expired, later than the limit here: it comes back
     // to the queue, and runs once more as the next attempt.
     awaitState(id, JobState.COMPLETED);
-    assertThat(store.ledger(null, id, 10, Long.MAX_VALUE).size()).isEqualTo(runs().size());
+    List<Store.LedgerRow> rows = store.ledger(null, id, 10, Long.MAX_VALUE);
+    assertThat(rows).as("rows of %s: %s", runs(), rows).hasSize(runs().size());
   }
 
   @Test

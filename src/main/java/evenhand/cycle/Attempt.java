@@ -37,8 +37,14 @@ public record Attempt(
     on = List.copyOf(on);
   }
 
-  /** A new attempt, not given to the cluster yet. */
+  /** A new allocated attempt, not given to the cluster yet. */
   public static Attempt decided(long job, int attempt, String account, List<Share> on, Instant at) {
+    return decided(job, attempt, account, on, at, true);
+  }
+
+  /** A new attempt, not given to the cluster yet. */
+  public static Attempt decided(
+      long job, int attempt, String account, List<Share> on, Instant at, boolean allocated) {
     return new Attempt(
         job,
         attempt,
@@ -51,7 +57,7 @@ public record Attempt(
         null,
         null,
         0,
-        true,
+        allocated,
         null,
         null);
   }

@@ -9,6 +9,7 @@ import evenhand.outcomes.Release;
 import evenhand.outcomes.Settlement;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,11 +59,17 @@ public final class Changes {
    * @param decisionJson exactly as in FORMATS 2
    * @param snapshotJson exactly as in FORMATS 1
    * @param jobs those it had something new to say about
+   * @param policyTexts the texts of the policy that decided, in their order ({@code Policy.texts})
    */
   public record DecisionRecord(
-      Decision decision, String decisionJson, String snapshotJson, List<Long> jobs) {
+      Decision decision,
+      String decisionJson,
+      String snapshotJson,
+      List<Long> jobs,
+      Map<String, String> policyTexts) {
     public DecisionRecord {
       jobs = List.copyOf(jobs);
+      policyTexts = Collections.unmodifiableMap(new LinkedHashMap<>(policyTexts));
     }
   }
 

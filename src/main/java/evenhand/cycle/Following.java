@@ -247,7 +247,8 @@ final class Following {
               how,
               job.carriedTflopSeconds(),
               job.reservation(),
-              run);
+              run,
+              attempt.allocated());
       job = changes.settle(job, attempt.attempt(), policy.settle(ended, now));
     }
 

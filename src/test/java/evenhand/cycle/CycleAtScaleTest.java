@@ -2,13 +2,10 @@ package evenhand.cycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
-import evenhand.json.DecisionJson;
-import evenhand.json.SnapshotJson;
-import evenhand.outcomes.Decision;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
+import evenhand.service.JsonRecorder;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.SimulatedCluster;
 import evenhand.store.Database;
@@ -38,23 +35,7 @@ class CycleAtScaleTest {
       cluster.hold(node, tier, i % 20 == 0 ? 7 : 8);
     }
     Policy policy = Policies.load(Optional.empty(), "reservation", Map.of());
-    Recorder recorder =
-        new Recorder() {
-          @Override
-          public String decision(Decision decision) {
-            return DecisionJson.write(decision);
-          }
-
-          @Override
-          public String snapshot(Snapshot snapshot) {
-            return SnapshotJson.write(snapshot);
-          }
-
-          @Override
-          public String hash(Snapshot snapshot) {
-            return SnapshotJson.hash(snapshot);
-          }
-        };
+    Recorder recorder = new JsonRecorder();
     try (PostgresStore store = new PostgresStore(source)) {
       store.setUp(List.of(tier), List.of(new AccountSetup("BCG", null, 1)), T0);
       JdbcClient.create(source)

@@ -50,8 +50,13 @@ public final class Changes {
   /** A row of the ledger, and the attempt it belongs to. */
   public record Held(int attempt, HoldingCost cost) {}
 
-  /** A charge, the attempt it is for, and the clause that made it. */
-  public record Charged(int attempt, Charge charge, String rule) {}
+  /**
+   * A charge, the attempt it is for, and the clause that made it.
+   *
+   * @param after how many rows of {@link #ledger} were there when it was made: it covers the rows
+   *     of its job among these that no charge before it covers, and what the store has of them
+   */
+  public record Charged(int attempt, Charge charge, String rule, int after) {}
 
   /**
    * A decision to be remembered.
@@ -111,7 +116,7 @@ public final class Changes {
   }
 
   public void charge(int attempt, Charge charge, String rule) {
-    charges.add(new Charged(attempt, charge, rule));
+    charges.add(new Charged(attempt, charge, rule, ledger.size()));
   }
 
   /** A new order. */

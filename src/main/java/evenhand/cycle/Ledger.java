@@ -207,6 +207,7 @@ public final class Ledger {
                   attempt.attempt(),
                   attempt.account(),
                   share,
+                  attempt.decidedAt(),
                   attempt.startedAt(),
                   now));
         }
@@ -223,6 +224,7 @@ public final class Ledger {
                 job.asks().account(),
                 new Share(held.node(), held.tier(), held.gpus()),
                 held.accruedAt(),
+                held.accruedAt(),
                 now));
       }
     }
@@ -230,7 +232,14 @@ public final class Ledger {
   }
 
   private static Store.LedgerRow open(
-      String kind, long job, int attempt, String account, Share share, Instant from, Instant now) {
+      String kind,
+      long job,
+      int attempt,
+      String account,
+      Share share,
+      Instant given,
+      Instant from,
+      Instant now) {
     Instant to = now.isBefore(from) ? from : now;
     double price = share.tier().tflops();
     return new Store.LedgerRow(
@@ -242,6 +251,7 @@ public final class Ledger {
         share.node(),
         share.tier().name(),
         share.gpus(),
+        given,
         from,
         to,
         Cost.tflopSeconds(share.gpus(), from, to, price),
@@ -293,6 +303,18 @@ public final class Ledger {
     }
     each.accept(place, rows);
     rows.clear();
+  }
+
+  /**
+   * Up to when a placement's time is counted: now, or as far as its rows go where a clock is behind
+   * the one that wrote them.
+   */
+  static Instant present(List<Store.LedgerRow> rows, Instant now) {
+    return rows.stream()
+        .map(Store.LedgerRow::to)
+        .filter(to -> to.isAfter(now))
+        .max(Comparator.naturalOrder())
+        .orElse(now);
   }
 
   /** The spans of each placement, in order. */
@@ -397,7 +419,8 @@ public final class Ledger {
 
     private void add(Place place, List<Books.Span> spans, List<Store.LedgerRow> rows) {
       if (spans != null) {
-        Instant until = to.isBefore(now) ? to : now;
+        Instant present = present(rows, now);
+        Instant until = to.isBefore(present) ? to : present;
         Timeline.walk(spans, rows, until, segment -> add(place, segment));
       }
     }

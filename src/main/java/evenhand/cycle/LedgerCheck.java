@@ -520,19 +520,19 @@ public final class LedgerCheck {
       return;
     }
     Counted counted = new Counted(place);
-    Timeline.walk(spans, held, now, counted::add);
+    Instant present = Ledger.present(held, now);
+    Timeline.walk(spans, held, present, counted::add);
     counted.end();
     BigDecimal expected = BigDecimal.ZERO;
     for (Books.Span span : spans) {
-      Instant to = span.to() == null || span.to().isAfter(now) ? now : span.to();
+      Instant to = span.to() == null || span.to().isAfter(present) ? present : span.to();
       expected = expected.add(Amount.gpuSeconds(span.capacity(), span.from(), to));
     }
     Instant since = spans.get(0).from();
     BigDecimal found = counted.left;
     for (Store.LedgerRow row : held) {
       Instant from = row.from().isBefore(since) ? since : row.from();
-      Instant to = row.to().isAfter(now) ? now : row.to();
-      found = found.add(Amount.gpuSeconds(row.gpus(), from, to));
+      found = found.add(Amount.gpuSeconds(row.gpus(), from, row.to()));
     }
     if (expected.compareTo(found) != 0) {
       differ(

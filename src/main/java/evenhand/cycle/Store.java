@@ -223,6 +223,7 @@ public interface Store {
 
   /**
    * @param kind {@code run}, {@code unallocated} or {@code reserved}
+   * @param given when it was decided that the job gets these GPUs: before {@code from} for a run
    * @param tflops the price that was used, TFLOPS of the tier; null in rows older than that column
    * @param charge id of the charge that covers it, null while there is none
    * @param chargedAt when it was charged to the account, null while it is not
@@ -236,6 +237,7 @@ public interface Store {
       String node,
       String tier,
       int gpus,
+      Instant given,
       Instant from,
       Instant to,
       double tflopSeconds,

@@ -20,7 +20,7 @@ final class Timeline {
    * @param capacity 0 after its tier was taken out of the settings
    * @param held GPUs held by ours, which may be more than there are: those of a job that was there
    *     before the capacity fell
-   * @param heldSince GPUs of these whose holding began after the capacity last fell
+   * @param heldSince GPUs of these that were given to their job after the capacity last fell
    * @param newest the row of the one of these that began last, null when there is none
    */
   record Segment(
@@ -101,11 +101,13 @@ final class Timeline {
         now = event.span();
       } else if (event.order() == 2) {
         held += event.hold().gpus();
-        heldSince += event.hold().gpus();
-        newest = event.hold();
+        if (!event.hold().given().isBefore(fell)) {
+          heldSince += event.hold().gpus();
+          newest = event.hold();
+        }
       } else {
         held -= event.hold().gpus();
-        heldSince -= event.hold().from().isBefore(fell) ? 0 : event.hold().gpus();
+        heldSince -= event.hold().given().isBefore(fell) ? 0 : event.hold().gpus();
       }
       Instant next = i + 1 < events.size() ? events.get(i + 1).at() : until;
       Instant to = next.isBefore(until) ? next : until;

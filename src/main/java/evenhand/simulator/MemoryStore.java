@@ -243,10 +243,11 @@ public final class MemoryStore implements Store {
       keep(attempt);
     }
     changes.attempts().forEach(this::keep);
-    for (Changes.Held held : changes.ledger()) {
-      append(held);
-    }
+    int appended = 0;
     for (Changes.Charged c : changes.charges()) {
+      for (; appended < c.after(); appended++) {
+        append(changes.ledger().get(appended));
+      }
       use(c.charge().account(), c.charge().tflopSeconds());
       long job = Long.parseLong(c.charge().job());
       charged.merge(job, c.charge().tflopSeconds(), Double::sum);
@@ -264,6 +265,9 @@ public final class MemoryStore implements Store {
         ledger.set(row, charged(ledger.get(row), id, changes.at()));
       }
       uncharged.remove(job);
+    }
+    for (; appended < changes.ledger().size(); appended++) {
+      append(changes.ledger().get(appended));
     }
     for (Order order : changes.written()) {
       long id = ++lastOrder;
@@ -405,6 +409,7 @@ public final class MemoryStore implements Store {
   private void append(Changes.Held held) {
     HoldingCost cost = held.cost();
     long job = Long.parseLong(cost.job());
+    Attempt run = attempts.get(new Token(installation, job, held.attempt()));
     if (!cost.kind().equals(HoldingCost.UNALLOCATED)) {
       uncharged.computeIfAbsent(job, j -> new ArrayList<>()).add(ledger.size());
     }
@@ -418,6 +423,7 @@ public final class MemoryStore implements Store {
             cost.node(),
             cost.tier().name(),
             cost.gpus(),
+            run == null || cost.kind().equals(HoldingCost.RESERVED) ? cost.from() : run.decidedAt(),
             cost.from(),
             cost.to(),
             cost.tflopSeconds(),
@@ -436,6 +442,7 @@ public final class MemoryStore implements Store {
         row.node(),
         row.tier(),
         row.gpus(),
+        row.given(),
         row.from(),
         row.to(),
         row.tflopSeconds(),

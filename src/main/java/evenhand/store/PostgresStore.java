@@ -764,9 +764,56 @@ public final class PostgresStore implements Store, AutoCloseable {
         i -> "attempt " + changed.get(i).attempt() + " of job " + changed.get(i).job());
   }
 
+  /**
+   * Rows and charges. A job is charged twice at once where a reading shows the end of two of its
+   * runs: the second charge covers the rows that came after the first, so rows and charges are
+   * written in rounds, each with one charge of a job at most.
+   */
   private void writeMoney(Changes changes) {
+    Map<String, List<Changes.Charged>> ofJob = new HashMap<>();
+    List<List<Changes.Charged>> charges = new ArrayList<>();
+    Map<String, Double> byAccount = new LinkedHashMap<>();
+    for (Changes.Charged c : changes.charges()) {
+      List<Changes.Charged> before =
+          ofJob.computeIfAbsent(c.charge().job(), job -> new ArrayList<>());
+      if (before.size() == charges.size()) {
+        charges.add(new ArrayList<>());
+      }
+      charges.get(before.size()).add(c);
+      before.add(c);
+      byAccount.merge(c.charge().account(), c.charge().tflopSeconds(), Double::sum);
+    }
+    List<List<Changes.Held>> held = new ArrayList<>();
+    for (int i = 0; i < changes.ledger().size(); i++) {
+      Changes.Held row = changes.ledger().get(i);
+      int round = 0;
+      for (Changes.Charged c : ofJob.getOrDefault(row.cost().job(), List.of())) {
+        round += c.after() <= i ? 1 : 0;
+      }
+      while (held.size() <= round) {
+        held.add(new ArrayList<>());
+      }
+      held.get(round).add(row);
+    }
+    for (int round = 0; round < Math.max(held.size(), charges.size()); round++) {
+      writeRows(round < held.size() ? held.get(round) : List.of());
+      for (Changes.Charged c :
+          round < charges.size() ? charges.get(round) : List.<Changes.Charged>of()) {
+        writeCharge(changes.at(), c);
+      }
+    }
+    byAccount.forEach(
+        (account, tflopSeconds) ->
+            one(
+                sql.sql("update accounts set cumulative_usage = cumulative_usage + ? where id = ?")
+                    .params(tflopSeconds, account)
+                    .update(),
+                "account " + account));
+  }
+
+  private void writeRows(List<Changes.Held> rows) {
     List<Object[]> held = new ArrayList<>();
-    for (Changes.Held row : changes.ledger()) {
+    for (Changes.Held row : rows) {
       held.add(
           new Object[] {
             row.cost().kind(),
@@ -792,43 +839,31 @@ public final class PostgresStore implements Store, AutoCloseable {
             """,
             held),
         i -> "the tier " + held.get(i)[10]);
-    List<Object[]> charges = new ArrayList<>();
-    Map<String, Double> byAccount = new LinkedHashMap<>();
-    for (Changes.Charged c : changes.charges()) {
-      charges.add(
-          new Object[] {
-            time(changes.at()),
+  }
+
+  /**
+   * One statement writes a charge and marks what it covers: all of the job's rows until now, but
+   * for those that are charged to nobody (N5).
+   */
+  private void writeCharge(Instant at, Changes.Charged c) {
+    sql.sql(
+            """
+            with charge as (
+                insert into charges (at, account_id, job_id, attempt, tflop_s, rule)
+                values (?, ?, ?, ?, ?, ?)
+                returning id, job_id)
+            update ledger l set charge_id = c.id
+            from charge c
+            where l.job_id = c.job_id and l.charge_id is null and l.kind <> 'unallocated'
+            """)
+        .params(
+            time(at),
             c.charge().account(),
             Long.parseLong(c.charge().job()),
             c.attempt(),
             BigDecimal.valueOf(c.charge().tflopSeconds()),
-            c.rule()
-          });
-      byAccount.merge(c.charge().account(), c.charge().tflopSeconds(), Double::sum);
-    }
-    // One statement writes a charge and marks what it covers: all of the job's rows until now, but
-    // for those that are charged to nobody (N5).
-    for (Object[] charge : charges) {
-      sql.sql(
-              """
-              with charge as (
-                  insert into charges (at, account_id, job_id, attempt, tflop_s, rule)
-                  values (?, ?, ?, ?, ?, ?)
-                  returning id, job_id)
-              update ledger l set charge_id = c.id
-              from charge c
-              where l.job_id = c.job_id and l.charge_id is null and l.kind <> 'unallocated'
-              """)
-          .params(charge)
-          .update();
-    }
-    byAccount.forEach(
-        (account, tflopSeconds) ->
-            one(
-                sql.sql("update accounts set cumulative_usage = cumulative_usage + ? where id = ?")
-                    .params(tflopSeconds, account)
-                    .update(),
-                "account " + account));
+            c.rule())
+        .update();
   }
 
   private void writeOrders(Changes changes) {
@@ -1410,9 +1445,12 @@ public final class PostgresStore implements Store, AutoCloseable {
   private static final String ROW_COLUMNS =
       """
       select l.id, l.kind, l.job_id, l.attempt, l.account_id, l.node_name, t.name as tier, l.gpus,
-             l.from_at, l.to_at, l.tflop_s, l.tflops, l.charge_id, c.at as charged_at
+             case when l.kind = 'reserved' then l.from_at else coalesce(a.decided_at, l.from_at)
+             end as given, l.from_at, l.to_at, l.tflop_s, l.tflops, l.charge_id,
+             c.at as charged_at
       from ledger l
       join gpu_tiers t on t.id = l.tier_id
+      left join attempts a on a.job_id = l.job_id and a.attempt = l.attempt
       left join charges c on c.id = l.charge_id
       where (cast(:account as text) is null or l.account_id = :account)
         and (cast(:job as bigint) is null or l.job_id = :job)
@@ -1435,6 +1473,7 @@ public final class PostgresStore implements Store, AutoCloseable {
               rs.getString("node_name"),
               rs.getString("tier"),
               rs.getInt("gpus"),
+              instant(rs, "given"),
               instant(rs, "from_at"),
               instant(rs, "to_at"),
               rs.getDouble("tflop_s"),

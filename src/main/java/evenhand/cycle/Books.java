@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 
 /**
  * All that a store has written about who held what and who paid for it, as it was at one moment.
- * Long lists are handed over one by one, in the order given; none is ever wholly in memory.
+ * Long lists are handed over one by one, in the order given.
  */
 public interface Books {
   /** The inventory as it stands, configured tiers only. */

@@ -3,6 +3,9 @@ package evenhand.api;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import evenhand.cli.Commands;
+import evenhand.cli.Console;
+import evenhand.cli.Parts;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
@@ -23,6 +26,9 @@ import evenhand.service.JsonRecorder;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.MemoryStore;
 import evenhand.simulator.SimulatedCluster;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -101,6 +107,18 @@ class ApiOverFrontDeskTest {
       JsonNode same = client.get("/v1/decisions/" + decision + "/verify");
       assertTrue(same.get("same").asBoolean(), same.toString());
       assertEquals(404, client.status("/v1/decisions/999/verify"));
+      ByteArrayOutputStream out = new ByteArrayOutputStream();
+      Console console =
+          new Console(
+              new ByteArrayInputStream(new byte[0]),
+              new PrintStream(out),
+              new PrintStream(out),
+              Map.of("EVENHAND_SERVER", "http://127.0.0.1:" + port));
+      int status =
+          new Commands(console, new Parts(null, null, null, Map.of()))
+              .run("verify", "--since", T0.toString());
+      assertEquals("1 decision made again: the same to the byte.\n", out.toString());
+      assertEquals(0, status);
       String correction =
           "{\"account\":\"BCG\",\"tflop_s\":-80,\"reason\":\"a test\",\"user\":\"lee\"}";
       JsonNode made = client.post("/v1/ledger/corrections", correction, 201);

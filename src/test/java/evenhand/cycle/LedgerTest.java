@@ -301,6 +301,31 @@ class LedgerTest {
   }
 
   @Test
+  void unallocatedTimeIsRecordedAndChargedToNobody() throws PolicyFault {
+    Policy budget = Policies.load(Optional.empty(), "budget", Map.of());
+    Cycle byBudget =
+        new Cycle(
+            store,
+            cluster,
+            Router.NONE,
+            () -> budget,
+            new JsonRecorder(),
+            clock,
+            CycleSettings.DEFAULT);
+    cluster.runTimes(o -> Duration.ofSeconds(30));
+    submit("BCG", 2); // it declares no minimum run time (N5)
+    assertThat(byBudget.run().result()).isEqualTo(CycleReport.Result.DECIDED);
+    clock.advance(Duration.ofSeconds(10));
+    byBudget.run();
+    assertThat(owners(LedgerFilter.ALL)).isEqualTo(Map.of("unallocated", 20.0));
+    clock.advance(Duration.ofSeconds(30));
+    assertThat(byBudget.run().result()).isEqualTo(CycleReport.Result.DECIDED);
+    assertThat(owners(LedgerFilter.ALL)).isEqualTo(Map.of("unallocated", 60.0, "idle", 20.0));
+    assertThat(usage("BCG")).isZero();
+    assertThat(store.load(T0).accounts()).allMatch(a -> a.windowUsage() == 0);
+  }
+
+  @Test
   void aCorrectionIsANewRowAndUsageMovesWithIt() {
     Books.Correction made = ledger.correct("BCG", 24780, "the note of 1 April", "lee", "k1");
     assertThat(usage("BCG")).isEqualTo(24780);

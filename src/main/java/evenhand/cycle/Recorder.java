@@ -13,6 +13,16 @@ public interface Recorder {
   /** Names the snapshot, {@code sha256:…}: what the decision's {@code snapshotHash} becomes. */
   String hash(Snapshot snapshot);
 
+  /**
+   * Reads a recorded snapshot. A live one may be what nobody would write by hand, e.g. have more
+   * reserved than is free because a job from outside took GPUs (R5); that is no fault here.
+   *
+   * @throws RuntimeException when it is no snapshot; the message says what is wrong with it
+   */
+  default Snapshot read(String snapshot) {
+    throw new UnsupportedOperationException("nothing was recorded here");
+  }
+
   /** Keeps no text: for simulations, where nobody reads it. */
   Recorder NOTHING =
       new Recorder() {

@@ -10,15 +10,13 @@ import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
+import evenhand.cycle.Ledger;
 import evenhand.cycle.PolicyInForce;
+import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
 import evenhand.cycle.Store;
-import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
-import evenhand.json.DecisionJson;
-import evenhand.json.SnapshotJson;
-import evenhand.outcomes.Decision;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFiles;
 import evenhand.router.HttpRouter;
@@ -105,22 +103,17 @@ class Wiring {
 
   @Bean
   Recorder recorder() {
-    return new Recorder() {
-      @Override
-      public String decision(Decision decision) {
-        return DecisionJson.write(decision);
-      }
+    return new JsonRecorder();
+  }
 
-      @Override
-      public String snapshot(Snapshot snapshot) {
-        return SnapshotJson.write(snapshot);
-      }
+  @Bean
+  Ledger ledger(Store store, CycleSettings settings, Clock clock) {
+    return new Ledger(store, settings, clock);
+  }
 
-      @Override
-      public String hash(Snapshot snapshot) {
-        return SnapshotJson.hash(snapshot);
-      }
-    };
+  @Bean
+  Receipts receipts(Store store, Recorder recorder) {
+    return new Receipts(store, recorder);
   }
 
   @Bean

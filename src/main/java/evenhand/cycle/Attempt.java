@@ -16,7 +16,8 @@ import java.util.List;
  * @param restarts how often the cluster has started it again
  * @param allocated whether its time is charged to the account's budget (N5)
  * @param cancelBy who asked to cancel it, or null
- * @param preemptFor id of the job it has to make room for (K4), or null
+ * @param preemptFor id of the job it has to make room for (K4), {@link #ITS_NODE} when it has to
+ *     leave its node (X2), or null
  */
 public record Attempt(
     long job,
@@ -33,12 +34,21 @@ public record Attempt(
     boolean allocated,
     String cancelBy,
     String preemptFor) {
+  /** Stands in {@code preemptFor} for the node that an attempt has to leave. */
+  public static final String ITS_NODE = "node";
+
   public Attempt {
     on = List.copyOf(on);
   }
 
-  /** A new attempt, not given to the cluster yet. */
+  /** A new allocated attempt, not given to the cluster yet. */
   public static Attempt decided(long job, int attempt, String account, List<Share> on, Instant at) {
+    return decided(job, attempt, account, on, at, true);
+  }
+
+  /** A new attempt, not given to the cluster yet. */
+  public static Attempt decided(
+      long job, int attempt, String account, List<Share> on, Instant at, boolean allocated) {
     return new Attempt(
         job,
         attempt,
@@ -51,7 +61,7 @@ public record Attempt(
         null,
         null,
         0,
-        true,
+        allocated,
         null,
         null);
   }
@@ -84,8 +94,17 @@ public record Attempt(
     return with(state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, by, preemptFor);
   }
 
+  /**
+   * @param forJob the job it makes room for, or null when it must leave its node
+   */
   public Attempt toPreempt(String forJob) {
-    return with(state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, cancelBy, forJob);
+    String forWhat = forJob == null ? ITS_NODE : forJob;
+    return with(state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, cancelBy, forWhat);
+  }
+
+  /** Whether it was told to go, for whatever reason, and will be gone soon. */
+  public boolean leaving() {
+    return preemptFor != null || cancelBy != null;
   }
 
   /** The whole number of GPUs it was given. */

@@ -197,7 +197,7 @@ public final class Cycle {
     }
 
     private World world(Instant now) {
-      return store.load(settings.lookback() == null ? null : now.minus(settings.lookback()));
+      return store.load(settings.window(policy.get()).map(now::minus).orElse(null));
     }
 
     /** Gives whether anything has changed by it. */
@@ -243,7 +243,7 @@ public final class Cycle {
       World world = first;
       for (int i = 0; ; i++) {
         Policy deciding = policy.get();
-        snapshot = survey(world).snapshot(world, deciding.name(), settings, now);
+        snapshot = survey(world).snapshot(world, deciding, settings, now);
         long from = System.nanoTime();
         Decision made = deciding.decide(snapshot);
         decideNanos = System.nanoTime() - from;
@@ -464,7 +464,12 @@ public final class Cycle {
       put(job.to(JobState.DISPATCHING, null).holding(null, job.carriedTflopSeconds()));
       changes.begin(
           Attempt.decided(
-              job.id(), token.attempt(), job.asks().account(), start.on(), decision.now()));
+              job.id(),
+              token.attempt(),
+              job.asks().account(),
+              start.on(),
+              decision.now(),
+              !Boolean.FALSE.equals(start.allocated())));
       for (Yield yield : decision.yields()) {
         if (yield.job().equals(start.job())) {
           changes.write(
@@ -479,7 +484,7 @@ public final class Cycle {
       if (attempt == null) {
         throw new RuleFailed("job " + preempt.job() + " would be preempted and does not run");
       }
-      if (attempt.preemptFor() != null || attempt.cancelBy() != null) {
+      if (attempt.leaving()) {
         return;
       }
       changes.put(job(preempt.job()), attempt.toPreempt(preempt.forJob()));

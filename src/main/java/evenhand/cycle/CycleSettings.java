@@ -1,13 +1,16 @@
 package evenhand.cycle;
 
+import evenhand.policy.Policy;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * How the cycle behaves towards the outside.
  *
  * @param cluster name of the cluster, as snapshots carry it
  * @param staleAfter a reading older than this decides nothing
- * @param lookback length of the window of charged usage (A3); null: no window is kept
+ * @param lookback length of the window of charged usage (A3) under policies that say none
+ *     themselves; null: no window is kept then
  * @param goneAfter how long, and {@code goneReadings} in how many readings, a job must be missing
  *     before the cluster is asked whether it knows it at all
  * @param maxNodeFailures how often a job is queued again because a node failed
@@ -54,6 +57,13 @@ public record CycleSettings(
           Duration.ofMinutes(10),
           50,
           3);
+
+  /**
+   * The window of charged usage: the policy's own {@code lookback}, else that of these settings.
+   */
+  Optional<Duration> window(Policy policy) {
+    return policy.lookback().or(() -> Optional.ofNullable(lookback));
+  }
 
   /** The pause after so many tries. */
   Duration pauseAfter(int tries) {

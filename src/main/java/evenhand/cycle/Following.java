@@ -247,7 +247,8 @@ final class Following {
               how,
               job.carriedTflopSeconds(),
               job.reservation(),
-              run);
+              run,
+              attempt.allocated());
       job = changes.settle(job, attempt.attempt(), policy.settle(ended, now));
     }
 
@@ -275,9 +276,20 @@ final class Following {
         return;
       }
       if (attempt.preemptFor() != null) {
-        because = "made room for job " + attempt.preemptFor();
+        because =
+            attempt.preemptFor().equals(Attempt.ITS_NODE)
+                ? "its node is draining"
+                : "made room for job " + attempt.preemptFor();
         if (job.asks().resumable()) {
-          again(because, job.asks().minimumTierSortOrder(), 0, from, to, seen.exitCode());
+          // However often: the contract says so, and it is no fault of the job (K6).
+          queueAgain(
+              JobState.PREEMPTED,
+              because,
+              job.asks().minimumTierSortOrder(),
+              0,
+              from,
+              to,
+              seen.exitCode());
         } else {
           over(JobState.PREEMPTED, because, from, to, seen.exitCode());
         }
@@ -398,8 +410,19 @@ final class Following {
             exit);
         return;
       }
+      queueAgain(JobState.FAILED, because, minimum, nodeFailures, from, to, exit);
+    }
+
+    private void queueAgain(
+        JobState how,
+        String because,
+        int minimum,
+        int nodeFailures,
+        Instant from,
+        Instant to,
+        Integer exit) {
       chargeRun("REQUEUED", from, to);
-      attempt = attempt.over(JobState.FAILED, from, to);
+      attempt = attempt.over(how, from, to);
       job = job.queuedAgain(minimum, job.nodeFailures() + nodeFailures, exit, because);
       changes.put(job, attempt);
       changes.finish(token, null, "the attempt has ended");

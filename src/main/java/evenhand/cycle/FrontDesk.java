@@ -413,7 +413,7 @@ public final class FrontDesk implements Desk {
 
   /** What stands now: the store's rows with the last reading. */
   private Snapshot snapshot(World world) {
-    return survey(world).snapshot(world, policy.get().name(), settings, now());
+    return survey(world).snapshot(world, policy.get(), settings, now());
   }
 
   private Survey survey(World world) {
@@ -421,7 +421,7 @@ public final class FrontDesk implements Desk {
   }
 
   private World world() {
-    return store.load(settings.lookback() == null ? null : now().minus(settings.lookback()));
+    return store.load(settings.window(policy.get()).map(now()::minus).orElse(null));
   }
 
   @Override
@@ -642,7 +642,9 @@ public final class FrontDesk implements Desk {
         job.state(),
         code,
         rule,
-        rule == null ? null : deciding.ruleName(rule),
+        rule == null
+            ? null
+            : verdict.ruleName() != null ? verdict.ruleName() : deciding.ruleName(rule),
         message.toString(),
         behind,
         request.asked(),

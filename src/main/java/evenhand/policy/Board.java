@@ -7,8 +7,8 @@ import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.outcomes.Gang;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,8 +23,8 @@ import org.kie.api.runtime.rule.FactHandle;
  *
  * <p>Placements that differ in nothing but their node are one kind, and only the first of them by
  * name stands in the working memory: rules and preferences cannot tell them apart otherwise, and a
- * thousand idle nodes are one fact. Where some rule names the node, every placement is a kind of
- * its own.
+ * thousand idle nodes are one fact. Where some rule names the node, or a preference prefers the
+ * last by name, every placement is a kind of its own.
  */
 final class Board {
   private record Key(String node, String tier) {}
@@ -154,16 +154,15 @@ final class Board {
     }
   }
 
-  /** The nodes of a gang, by name, each with so many GPUs. */
-  List<Share> expand(Gang gang, int gpus) {
-    List<Share> on = new ArrayList<>();
-    for (Gang.Pick pick : gang.picks()) {
-      Members members = kinds.get(kind(at(pick.like().node(), pick.like().tier())));
-      members.byNode.keySet().stream()
-          .limit(pick.count())
-          .forEach(node -> on.add(new Share(node, pick.like().tier(), gpus)));
-    }
-    return on;
+  /** The nodes of a gang, the preferred ones, each with so many GPUs. */
+  List<Share> expand(Gang gang, int gpus, Comparator<Placement> preference) {
+    return gang.kinds().stream()
+        .map(like -> kinds.get(kind(at(like.node(), like.tier()))))
+        .flatMap(members -> members.byNode.values().stream())
+        .sorted(preference)
+        .limit(gang.nodes())
+        .map(p -> new Share(p.node(), p.tier(), gpus))
+        .toList();
   }
 
   /** All placements as they stand. */

@@ -126,6 +126,19 @@ final class DroolsPolicy implements Policy {
         .collect(Collectors.toCollection(java.util.LinkedHashSet::new));
   }
 
+  /** One placement of each group, standing for all of it, with nothing taken: the inventory. */
+  private static List<Placement> kinds(List<Placement> placements) {
+    return groups(placements).stream()
+        .map(
+            group -> {
+              List<Placement> of =
+                  placements.stream().filter(p -> p.group().equals(group)).toList();
+              String node = of.stream().map(Placement::node).min(String::compareTo).orElseThrow();
+              return new Placement(node, group, group.capacity(), 0, null, of.size());
+            })
+        .toList();
+  }
+
   @Override
   public Admission admit(
       Request asked, List<Account> accounts, List<Tier> tiers, List<Placement> placements) {
@@ -135,6 +148,7 @@ final class DroolsPolicy implements Policy {
       loaded.settings().forEach(firing::insert);
       tiers.forEach(firing::insert);
       groups(placements).forEach(firing::insert);
+      kinds(placements).forEach(firing::insert);
       firing.insert(request);
       firing.ask(Stage.FIT, "a submission");
       firing.keep();
@@ -205,7 +219,7 @@ final class DroolsPolicy implements Policy {
       List<HoldingCost> held = new ArrayList<>();
       for (Concluded c : firing.ask(Stage.END, about)) {
         if (c.what() instanceof Release release) {
-          outcomes.add(new Decided(release, c.by().clause()));
+          outcomes.add(c.by().decided(release));
         }
       }
       for (Concluded c : firing.ask(Stage.ACCRUE, about)) {
@@ -216,7 +230,7 @@ final class DroolsPolicy implements Policy {
       firing.ask(Stage.FACTOR, about);
       for (Concluded c : firing.ask(Stage.CHARGE, about)) {
         if (c.what() instanceof Charge charge) {
-          outcomes.add(new Decided(charge, c.by().clause()));
+          outcomes.add(c.by().decided(charge));
         }
       }
       return new Settlement(outcomes, held);

@@ -34,6 +34,8 @@ final class MakingRoom {
   private final double window;
   private final List<Running> running;
   private List<Running> inOrder;
+  private final List<Running> protectedOnes = new ArrayList<>();
+  private final Set<String> gone = new HashSet<>();
   private final Map<String, Map<String, Boolean>> behind = new HashMap<>();
 
   /**
@@ -59,20 +61,23 @@ final class MakingRoom {
     this.window = slices.text().equals("always") ? Double.POSITIVE_INFINITY : slices.number();
     this.running = snapshot.running();
     for (Running r : snapshot.running()) {
-      if (!r.leaving() && r.allocated() && !r.unprotected(now)) {
+      if (!r.leaving() && !r.unprotected(now)) {
         protectedOnes.add(r);
       }
     }
   }
 
-  private final List<Running> protectedOnes = new ArrayList<>();
+  /** This one leaves already, for another reason. */
+  void left(Running running) {
+    gone.add(running.job());
+  }
 
   /** Work that nothing but the job's own terms may protect, cheapest to end first. */
   private List<Running> mayBeEnded() {
     if (inOrder == null) {
       List<Running> open = new ArrayList<>();
       for (Running r : running) {
-        if (!r.leaving() && (!r.allocated() || r.unprotected(now))) {
+        if (!r.leaving() && r.unprotected(now) && !gone.contains(r.job())) {
           open.add(r);
         }
       }
@@ -98,7 +103,7 @@ final class MakingRoom {
       Request request,
       Job job,
       List<Placement> fitting,
-      Function<Set<Candidate>, Map<Candidate, String>> judge,
+      Function<Set<Candidate>, Map<Candidate, Rule>> judge,
       boolean explain) {
     List<Running> there = mayBeEnded();
     if (explain
@@ -114,7 +119,7 @@ final class MakingRoom {
       kinds.add(kind);
       kindOf.add(kind);
     }
-    Map<Candidate, String> may = judge.apply(kinds);
+    Map<Candidate, Rule> may = judge.apply(kinds);
     List<Running> allowed = new ArrayList<>();
     for (int i = 0; i < kindOf.size(); i++) {
       if (may.containsKey(kindOf.get(i))) {
@@ -133,15 +138,15 @@ final class MakingRoom {
     for (Running victim : room.get().victims()) {
       inOrder.remove(victim);
       preempts.add(
-          new Decided(
-              new Preempt(victim.job(), job.id()), may.get(candidate(victim, job, standings))));
+          may.get(candidate(victim, job, standings)).decided(new Preempt(victim.job(), job.id())));
     }
     List<Share> on =
         room.get().on().stream()
             .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
             .toList();
     Decided start =
-        new Decided(new Start(job.id(), on, request.allocated()), preempts.get(0).rule());
+        may.get(candidate(room.get().victims().get(0), job, standings))
+            .decided(new Start(job.id(), on, request.allocated()));
     return new Found(start, preempts, room.get().victims(), true, null);
   }
 

@@ -22,6 +22,7 @@ import evenhand.outcomes.Decision;
 import evenhand.outcomes.Fit;
 import evenhand.outcomes.HoldingCost;
 import evenhand.outcomes.Outcome;
+import evenhand.outcomes.Preempt;
 import evenhand.outcomes.Preemptable;
 import evenhand.outcomes.Release;
 import evenhand.outcomes.Reserve;
@@ -88,6 +89,7 @@ final class OneCycle {
     board =
         new Board(
             snapshot, reservations.values(), firing, loaded.nodesMatter(), loaded.countAlike());
+    leaveNodes();
     Set<PlacementGroup> groups = DroolsPolicy.groups(snapshot.placements());
     firing.begin(
         () -> {
@@ -207,14 +209,36 @@ final class OneCycle {
     return any;
   }
 
-  /** Outcomes that rules reached side by side, in the order of the queue. */
+  /**
+   * Outcomes that rules reached side by side, in the order of the queue; those about jobs that are
+   * not queued after them, by id.
+   */
   private void record(List<Concluded> concluded, Map<String, Integer> position) {
     concluded.stream()
         .filter(c -> c.what() instanceof Outcome)
         .sorted(
-            Comparator.comparingInt(
-                c -> position.getOrDefault(((Outcome) c.what()).job(), Integer.MAX_VALUE)))
-        .forEach(c -> outcomes.add(new Decided((Outcome) c.what(), c.by().clause())));
+            Comparator.<Concluded>comparingInt(
+                    c -> position.getOrDefault(((Outcome) c.what()).job(), Integer.MAX_VALUE))
+                .thenComparing(c -> ((Outcome) c.what()).job(), Natural.IDS))
+        .forEach(c -> outcomes.add(c.by().decided((Outcome) c.what())));
+  }
+
+  /**
+   * What left its node leaves the board too (X2): a gang's GPUs on nodes that are up are idle, and
+   * nobody is ended twice.
+   */
+  private void leaveNodes() {
+    Map<String, Running> running = new HashMap<>();
+    snapshot.running().forEach(r -> running.put(r.job(), r));
+    for (Decided decided : outcomes) {
+      if (decided.outcome() instanceof Preempt preempt) {
+        Running left = running.get(preempt.job());
+        board.vacate(left, decided.rule());
+        if (room != null) {
+          room.left(left);
+        }
+      }
+    }
   }
 
   private void turn(Job job, boolean first) {
@@ -227,7 +251,7 @@ final class OneCycle {
         known = answers.get(asked(request, job));
       }
       if (known != null && known.holds(board.version(), waiting)) {
-        answered(known.told().to(job.id()), known.rule());
+        answered(new Decided(known.told().to(job.id()), known.rule(), known.ruleName()));
         return;
       }
     }
@@ -238,7 +262,7 @@ final class OneCycle {
     if (alike && verdict.outcome() instanceof Wait wait) {
       answers.put(
           ofThisAccount ? asked(request, job) : new Asked(request, null, 0),
-          new Answer(wait, verdict.rule(), board.version(), before));
+          new Answer(wait, verdict.rule(), verdict.ruleName(), board.version(), before));
     }
   }
 
@@ -256,7 +280,7 @@ final class OneCycle {
   }
 
   /** What jobs of one request were told, and under which circumstances. */
-  private record Answer(Wait told, String rule, int version, String waiting) {
+  private record Answer(Wait told, String rule, String ruleName, int version, String waiting) {
     boolean holds(int nowVersion, String nowWaiting) {
       return version == nowVersion && Objects.equals(waiting, nowWaiting);
     }
@@ -294,9 +318,9 @@ final class OneCycle {
     return job.minRuntimeSeconds() > 0 && (tree == null || tree.share(job.account()) > 0);
   }
 
-  private void answered(Wait wait, String rule) {
-    outcomes.add(new Decided(wait, rule));
-    waits(wait.job());
+  private void answered(Decided wait) {
+    outcomes.add(wait);
+    waits(wait.outcome().job());
   }
 
   private void waits(String job) {
@@ -434,8 +458,8 @@ final class OneCycle {
   }
 
   /** By which clause running work of each of these kinds may be ended for the job (K4). */
-  private Map<Candidate, String> judge(Set<Candidate> kinds, Object key, Showing showing) {
-    Map<Candidate, String> known = key == null ? null : remembered.judged(key, kinds);
+  private Map<Candidate, Rule> judge(Set<Candidate> kinds, Object key, Showing showing) {
+    Map<Candidate, Rule> known = key == null ? null : remembered.judged(key, kinds);
     if (known != null) {
       return known;
     }
@@ -443,10 +467,10 @@ final class OneCycle {
     List<FactHandle> shown = new ArrayList<>();
     kinds.forEach(k -> shown.add(firing.insert(k)));
     firing.ask(Stage.SHIELD, showing.about());
-    Map<Candidate, String> may = new HashMap<>();
+    Map<Candidate, Rule> may = new HashMap<>();
     for (Concluded c : firing.ask(Stage.PREEMPT, showing.about())) {
       if (c.what() instanceof Preemptable preemptable) {
-        may.put(preemptable.candidate(), c.by().clause());
+        may.put(preemptable.candidate(), c.by());
       }
     }
     shown.forEach(firing::delete);
@@ -482,7 +506,7 @@ final class OneCycle {
       outcomes.add(verdict);
       for (Concluded c : firing.ask(Stage.SWAP, about)) {
         if (c.what() instanceof Release release) {
-          released(release, c.by().clause());
+          released(release, c.by());
         }
       }
       notified(about, verdict, showing);
@@ -512,7 +536,7 @@ final class OneCycle {
     }
     if (verdict == null) {
       verdict = dominant(firing.ask(Stage.WAIT, about), about);
-      answered((Wait) verdict.outcome(), verdict.rule());
+      answered(verdict);
       return verdict;
     }
     outcomes.add(verdict);
@@ -540,7 +564,7 @@ final class OneCycle {
           c.what() instanceof Together together
               ? new Start(
                   together.job(),
-                  board.expand(together.gang(), together.gpus()),
+                  board.expand(together.gang(), together.gpus(), loaded.preference()),
                   together.allocated())
               : c.what() instanceof Start
                       || c.what() instanceof Reserve
@@ -551,7 +575,7 @@ final class OneCycle {
         throw new RuleFailed(
             "two verdicts for " + about + ": by " + verdict.rule() + " and by " + name(c));
       }
-      verdict = one == null ? verdict : new Decided(one, c.by().clause());
+      verdict = one == null ? verdict : c.by().decided(one);
     }
     return verdict;
   }
@@ -572,7 +596,7 @@ final class OneCycle {
                   + ", which the policy's explain order does not list");
         }
         if (rank < bestRank) {
-          best = new Decided(wait, c.by().clause());
+          best = c.by().decided(wait);
           bestRank = rank;
         }
       }
@@ -617,10 +641,10 @@ final class OneCycle {
     board.reserve(node, tier, gpus, job, rule);
   }
 
-  private void released(Release release, String rule) {
-    board.release(release.node(), release.tier(), release.gpus(), release.job(), rule);
+  private void released(Release release, Rule by) {
+    board.release(release.node(), release.tier(), release.gpus(), release.job(), by.clause());
     reservations.remove(release.job());
-    outcomes.add(new Decided(release, rule));
+    outcomes.add(by.decided(release));
   }
 
   /**

@@ -36,7 +36,7 @@ final class Remembered {
   private final Map<Asked, Shape> interned = new HashMap<>();
   private final Map<Map<Object, Integer>, Integer> boards = new HashMap<>();
   private final Set<Key> nothing = new java.util.HashSet<>();
-  private final Map<Judged, Map<Candidate, String>> judgements = new HashMap<>();
+  private final Map<Judged, Map<Candidate, Rule>> judgements = new HashMap<>();
   private final Map<Request, Set<PlacementGroup>> fits = new HashMap<>();
   private List<Tier> tiers = List.of();
   private Set<PlacementGroup> groups = Set.of();
@@ -69,7 +69,7 @@ final class Remembered {
     // Facts that are there in a turn and in no key.
     keeps =
         !loaded.nodesMatter()
-            && List.of("Standing", "Resident", "Moment", "alike", "Account").stream()
+            && List.of("Standing", "Resident", "Moment", "alike", "most_nodes", "Account").stream()
                 .noneMatch(named::contains);
     namesStarts = named.contains("startsBefore");
     namesWaiting = named.contains("waitingBefore");
@@ -164,11 +164,11 @@ final class Remembered {
     nothing.add((Key) key);
   }
 
-  Map<Candidate, String> judged(Object key, Set<Candidate> kinds) {
+  Map<Candidate, Rule> judged(Object key, Set<Candidate> kinds) {
     return judgements.get(new Judged(forJudging((Key) key), kinds));
   }
 
-  void learn(Object key, Set<Candidate> kinds, Map<Candidate, String> may) {
+  void learn(Object key, Set<Candidate> kinds, Map<Candidate, Rule> may) {
     judgements.put(new Judged(forJudging((Key) key), Set.copyOf(kinds)), may);
   }
 

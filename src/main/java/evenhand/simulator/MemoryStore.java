@@ -51,12 +51,15 @@ public final class MemoryStore implements Store {
   private final Map<Long, Attempt> newest = new HashMap<>();
   private final NavigableMap<Long, Order> openOrders = new TreeMap<>();
   private final List<LedgerRow> ledger = new ArrayList<>();
+  private final List<Earlier> earlier = new ArrayList<>();
   private final Map<Long, List<Integer>> uncharged = new HashMap<>();
   private final Map<Long, Double> charged = new HashMap<>();
   private final NavigableMap<Long, Recorded> decisions = new TreeMap<>();
   private long lastJob;
   private long lastOrder;
   private long lastDecision;
+
+  private record Earlier(String account, double gpuSeconds, Instant at) {}
 
   private record Keyed(long job, String digest, Instant at) {}
 
@@ -130,6 +133,11 @@ public final class MemoryStore implements Store {
   public synchronized World load(Instant window) {
     Map<String, Double> used = new HashMap<>();
     if (window != null) {
+      for (Earlier e : earlier) {
+        if (e.at().isAfter(window)) {
+          used.merge(e.account(), e.gpuSeconds(), Double::sum);
+        }
+      }
       for (LedgerRow row : ledger) {
         if (row.kind().equals(HoldingCost.RUN)
             && row.chargedAt() != null
@@ -245,6 +253,14 @@ public final class MemoryStore implements Store {
     accounts.put(
         account,
         new Account(old.id(), old.parent(), old.weight(), old.cumulativeUsage() + tflopSeconds, 0));
+  }
+
+  /**
+   * What an account was charged in a moment that this store has not seen: part of its window (A3)
+   * until that moment has left it.
+   */
+  public synchronized void usedBefore(String account, double gpuSeconds, Instant at) {
+    earlier.add(new Earlier(account, gpuSeconds, at));
   }
 
   private Token key(Attempt attempt) {

@@ -287,12 +287,10 @@ class SlurmClusterTest {
 
     slurm.stopController();
     try {
-      long from = System.nanoTime();
       assertThatThrownBy(cluster::read)
           .isInstanceOf(ReadingFailed.class)
           .hasMessageContaining("scontrol show node ended with exit code 1")
           .hasMessageContaining("Unable to contact slurm controller");
-      assertThat(Duration.ofNanos(System.nanoTime() - from)).isLessThan(Duration.ofSeconds(4));
       assertThat(cluster.submit(order(SLEEP, Orders.share("n2", Orders.T4090, 1))))
           .isInstanceOf(Submission.NotSubmitted.class);
       assertThatThrownBy(() -> cluster.find(job.token(), begun)).isInstanceOf(ReadingFailed.class);

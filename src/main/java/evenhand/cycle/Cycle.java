@@ -38,6 +38,7 @@ import java.util.function.Supplier;
  */
 public final class Cycle {
   private static final int REPLANS = 5;
+  private static final int MOST_STRAYS = 20;
 
   private final Store store;
   private final Cluster cluster;
@@ -45,6 +46,7 @@ public final class Cycle {
   private final Recorder recorder;
   private final Clock clock;
   private final CycleSettings settings;
+  private final Steps steps;
   private final Following following;
   private final Errands errands;
   private final Set<String> toldModels = new HashSet<>();
@@ -77,14 +79,31 @@ public final class Cycle {
       Recorder recorder,
       Clock clock,
       CycleSettings settings) {
+    this(store, cluster, router, policy, recorder, clock, settings, Steps.UNWATCHED);
+  }
+
+  /**
+   * @param policy the policy of the moment: it may be exchanged between cycles
+   * @param steps told how far a cycle has come
+   */
+  public Cycle(
+      Store store,
+      Cluster cluster,
+      Router router,
+      Supplier<Policy> policy,
+      Recorder recorder,
+      Clock clock,
+      CycleSettings settings,
+      Steps steps) {
     this.store = store;
     this.cluster = cluster;
     this.policy = policy;
     this.recorder = recorder;
     this.clock = clock;
     this.settings = settings;
+    this.steps = steps;
     this.following = new Following(store.installation(), settings);
-    this.errands = new Errands(store, cluster, router, policy, clock, settings);
+    this.errands = new Errands(store, cluster, router, policy, clock, settings, steps);
   }
 
   public CycleSettings settings() {
@@ -112,7 +131,8 @@ public final class Cycle {
     return report;
   }
 
-  private static Map<String, Decided> verdicts(Decision decision) {
+  /** The verdict on each job that a decision had in its queue. */
+  static Map<String, Decided> verdicts(Decision decision) {
     Map<String, Decided> verdicts = new HashMap<>();
     for (Decided decided : decision.outcomes()) {
       Outcome outcome = decided.outcome();
@@ -142,9 +162,16 @@ public final class Cycle {
 
     CycleReport run() {
       if (!store.lead()) {
-        return report(CycleReport.Result.STANDBY, "another process decides");
+        // Read all the same: its answers are as good as those of the process that decides, and it
+        // has what it needs when it takes over.
+        String blind = read();
+        return report(
+            CycleReport.Result.STANDBY,
+            "another process decides" + (blind == null ? "" : "; and here " + blind));
       }
+      steps.reached(Steps.Step.BEGUN);
       String unfit = read();
+      steps.reached(Steps.Step.READ);
       if (unfit != null) {
         return report(CycleReport.Result.NO_READING, unfit);
       }
@@ -153,7 +180,10 @@ public final class Cycle {
         World world = world(now);
         Survey survey = survey(world);
         boolean changed = store.see(survey.stock(), survey.outside(world), reading.at());
+        steps.reached(Steps.Step.SEEN);
         changed |= follow(changed ? world(now) : world, now);
+        withdrawStrays();
+        steps.reached(Steps.Step.AFTER_FOLLOWING);
         int carriedOut = errands.run(notes);
         orders += carriedOut;
         decide(changed || carriedOut > 0 ? world(now) : world, now);
@@ -163,6 +193,7 @@ public final class Cycle {
         return report(CycleReport.Result.RULE_FAILED, e.getMessage());
       }
       orders += errands.run(notes);
+      steps.reached(Steps.Step.ENDED);
       return report(CycleReport.Result.DECIDED, null);
     }
 
@@ -209,6 +240,7 @@ public final class Cycle {
         if (changes.isEmpty()) {
           return i > 0;
         }
+        steps.reached(Steps.Step.BEFORE_FOLLOWING);
         try {
           store.commit(changes);
           endings.addAll(endings(changes));
@@ -219,6 +251,25 @@ public final class Cycle {
           }
           world = world(now);
         }
+      }
+    }
+
+    private void withdrawStrays() {
+      int left = MOST_STRAYS;
+      for (Map.Entry<String, Token> stray : following.strays().entrySet()) {
+        if (left-- == 0) {
+          return;
+        }
+        Cancellation answer = cluster.withdraw(stray.getKey(), stray.getValue());
+        notes.add(
+            "Slurm job "
+                + stray.getKey()
+                + " carries the name "
+                + stray.getValue().text()
+                + " and was never released; "
+                + (answer instanceof Cancellation.Failed failed
+                    ? "it could not be withdrawn: " + failed.because()
+                    : "it is withdrawn"));
       }
     }
 
@@ -244,6 +295,7 @@ public final class Cycle {
       World world = first;
       for (int i = 0; ; i++) {
         Policy deciding = policy.get();
+        steps.reached(Steps.Step.BEFORE_DECIDING);
         snapshot = survey(world).snapshot(world, deciding, settings, now);
         long from = System.nanoTime();
         Decision made = deciding.decide(snapshot);
@@ -251,12 +303,14 @@ public final class Cycle {
         try {
           Map<String, String> waits = waits(made);
           Changes changes = effects(made, deciding, world, waits);
+          steps.reached(Steps.Step.BEFORE_DECISION);
           if (!changes.isEmpty()) {
             String id = store.commit(changes);
             if (id != null) {
               decisionId = id;
             }
           }
+          steps.reached(Steps.Step.AFTER_DECISION);
           lastWaits = waits;
           decision = made;
           return;

@@ -18,6 +18,8 @@ import java.util.Optional;
  * @param pause before an order is tried again; doubles with each try, up to {@code maxPause}
  * @param maxTries how often a job is given to the cluster for one attempt, and {@code giveUpAfter}
  *     for how long, before it goes back to the queue
+ * @param pendingLimit how long a job that was given to the cluster may wait there to be started
+ *     before it is taken back: somebody else has its GPUs
  * @param slack how far the clocks of this host and the cluster may be apart
  * @param ordersPerCycle most orders of one kind that one cycle carries out, so that a burst of
  *     starts does not overload the cluster's controller
@@ -36,6 +38,7 @@ public record CycleSettings(
     Duration maxPause,
     int maxTries,
     Duration giveUpAfter,
+    Duration pendingLimit,
     Duration slack,
     int ordersPerCycle,
     int failuresPerCycle) {
@@ -54,6 +57,7 @@ public record CycleSettings(
           Duration.ofMinutes(5),
           10,
           Duration.ofMinutes(15),
+          Duration.ofMinutes(10),
           Duration.ofMinutes(10),
           50,
           3);

@@ -227,6 +227,12 @@ public final class MemoryStore implements Store {
   }
 
   @Override
+  public synchronized World inventory() {
+    World world = load(null);
+    return new World(world.tiers(), world.stock(), world.accounts(), List.of(), List.of());
+  }
+
+  @Override
   public synchronized String commit(Changes changes) {
     for (StoredJob job : changes.jobs()) {
       StoredJob stored = jobs.get(job.id());
@@ -295,6 +301,13 @@ public final class MemoryStore implements Store {
               o ->
                   o.token().equals(finish.token())
                       && (finish.kind() == null || o.kind() == finish.kind()));
+    }
+    for (Token token : changes.hurried()) {
+      openOrders.replaceAll(
+          (id, o) ->
+              o.kind() == Order.Kind.SUBMIT && o.token().equals(token)
+                  ? o.later(changes.at(), o.inDoubt(), o.answer())
+                  : o);
     }
     if (changes.decision() == null) {
       return null;
@@ -596,6 +609,25 @@ public final class MemoryStore implements Store {
   @Override
   public synchronized Optional<Desk.DecisionView> decision(long id) {
     return Optional.ofNullable(decisions.get(id)).map(Recorded::view);
+  }
+
+  @Override
+  public synchronized Map<Long, Desk.DecisionView> lastSaid(List<Long> wanted) {
+    Map<Long, Desk.DecisionView> said = new HashMap<>();
+    for (long job : wanted) {
+      decisions(job, 1, Long.MAX_VALUE).forEach(view -> said.put(job, view));
+    }
+    return said;
+  }
+
+  @Override
+  public synchronized Backlog backlog() {
+    return new Backlog(
+        openOrders.size(),
+        openOrders.values().stream()
+            .map(Order::createdAt)
+            .min(Comparator.naturalOrder())
+            .orElse(null));
   }
 
   @Override

@@ -182,6 +182,7 @@ public final class Simulation {
               d.maxPause(),
               d.maxTries(),
               d.giveUpAfter(),
+              d.pendingLimit(),
               d.slack(),
               d.ordersPerCycle(),
               d.failuresPerCycle());

@@ -124,6 +124,7 @@ class SimulationAgreesWithServiceTest {
                   d.maxPause(),
                   d.maxTries(),
                   d.giveUpAfter(),
+                  d.pendingLimit(),
                   d.slack(),
                   d.ordersPerCycle(),
                   d.failuresPerCycle()));

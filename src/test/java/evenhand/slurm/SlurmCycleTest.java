@@ -16,6 +16,7 @@ import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
 import evenhand.cycle.Reading;
 import evenhand.cycle.Recorder;
+import evenhand.cycle.Release;
 import evenhand.cycle.Router;
 import evenhand.cycle.SeenJob;
 import evenhand.cycle.Store;
@@ -62,6 +63,7 @@ class SlurmCycleTest {
   private final MemoryStore store = new MemoryStore("t" + ++stores);
   private final List<String> notes = new ArrayList<>();
   private Path work;
+  private Duration pendingLimit = CycleSettings.DEFAULT.pendingLimit();
   private Cycle cycle;
   private CycleReport last;
 
@@ -103,6 +105,7 @@ class SlurmCycleTest {
             Duration.ofSeconds(2),
             d.maxTries(),
             d.giveUpAfter(),
+            pendingLimit,
             Duration.ofSeconds(5),
             d.ordersPerCycle(),
             d.failuresPerCycle());
@@ -352,6 +355,16 @@ class SlurmCycleTest {
               }
 
               @Override
+              public Release release(String clusterJob, Token token) {
+                return real.release(clusterJob, token);
+              }
+
+              @Override
+              public Cancellation withdraw(String clusterJob, Token token) {
+                return real.withdraw(clusterJob, token);
+              }
+
+              @Override
               public Cancellation cancel(String clusterJob, Token token) {
                 return real.cancel(clusterJob, token);
               }
@@ -385,6 +398,16 @@ class SlurmCycleTest {
           @Override
           public Optional<SeenJob> find(Token token, Instant since) throws ReadingFailed {
             return real.find(token, since);
+          }
+
+          @Override
+          public Release release(String clusterJob, Token token) {
+            return real.release(clusterJob, token);
+          }
+
+          @Override
+          public Cancellation withdraw(String clusterJob, Token token) {
+            return real.withdraw(clusterJob, token);
           }
 
           @Override

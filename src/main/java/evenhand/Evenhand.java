@@ -3,7 +3,9 @@ package evenhand;
 import evenhand.cli.Commands;
 import evenhand.cli.Console;
 import evenhand.cli.Exit;
+import evenhand.cli.GenerateCommand;
 import evenhand.cli.Parts;
+import evenhand.cli.SimulateCommand;
 import evenhand.policy.Policies;
 import evenhand.service.Service;
 import evenhand.slurm.text.Parse;
@@ -21,7 +23,10 @@ public final class Evenhand {
   static int run(Console console, String... arguments) {
     Parts parts =
         new Parts(Policies::load, settings -> serve(console, settings), Parse::run, Parse.KINDS);
-    return new Commands(console, parts).run(arguments);
+    Commands commands = new Commands(console, parts);
+    commands.add("simulate", new SimulateCommand(console, Policies::load, SacctTrace::read));
+    commands.add("generate", new GenerateCommand(console));
+    return commands.run(arguments);
   }
 
   private static int serve(Console console, List<String> settings) {

@@ -42,6 +42,8 @@ class Problems {
   ResponseEntity<Object> refused(Desk.Refused refused) {
     Problem problem =
         switch (refused.code()) {
+          case "NOT_READY" ->
+              Problem.of(503, "NOT_READY", "The service is not ready yet", refused.getMessage());
           case "NOT_FOUND" ->
               Problem.of(404, "NOT_FOUND", "There is no such thing", refused.getMessage());
           case "IDEMPOTENCY_CONFLICT" ->
@@ -63,7 +65,9 @@ class Problems {
       problem =
           problem.with(List.of(new Problem.FieldError(refused.field(), refused.getMessage())));
     }
-    return problem.ofRule(refused.rule()).answer();
+    return problem
+        .ofRule(refused.rule())
+        .answer(refused.code().equals("NOT_READY") ? later() : HttpHeaders.EMPTY);
   }
 
   /** The client went away or stopped sending; nobody reads this answer unless it was only slow. */
@@ -87,8 +91,6 @@ class Problems {
     }
     if (isDatabaseAway(e)) {
       log.warn("the database is away: {}", e.toString());
-      HttpHeaders headers = new HttpHeaders();
-      headers.set(HttpHeaders.RETRY_AFTER, Integer.toString(RETRY_AFTER_SECONDS));
       return Problem.of(
               503,
               "DATABASE_AWAY",
@@ -96,9 +98,15 @@ class Problems {
               "Nothing was changed or it is not known whether it was. Try again in "
                   + RETRY_AFTER_SECONDS
                   + " s, a submission with the same Idempotency-Key.")
-          .answer(headers);
+          .answer(later());
     }
     return failed(e, request).answer();
+  }
+
+  private static HttpHeaders later() {
+    HttpHeaders headers = new HttpHeaders();
+    headers.set(HttpHeaders.RETRY_AFTER, Integer.toString(RETRY_AFTER_SECONDS));
+    return headers;
   }
 
   static Problem failed(Throwable e, HttpServletRequest request) {

@@ -163,7 +163,7 @@ public final class Check {
           throw new InputFault(from.get().toString(), 0, "", "is no folder of scenarios");
         }
         try (Stream<Path> files = Files.walk(from.get())) {
-          for (Path file : files.filter(f -> f.toString().endsWith(".yaml")).toList()) {
+          for (Path file : files.filter(f -> f.toString().matches(".*\\.ya?ml")).toList()) {
             texts.add(new Text(from.get().relativize(file).toString(), Files.readString(file)));
           }
         }
@@ -184,7 +184,7 @@ public final class Check {
     }
     if (texts.isEmpty()) {
       throw new InputFault(
-          from.map(Path::toString).orElse("the jar"), 0, "", "holds no scenario (*.yaml)");
+          from.map(Path::toString).orElse("the jar"), 0, "", "holds no scenario (*.yaml, *.yml)");
     }
     texts.sort(Comparator.comparing(Text::file));
     return texts;

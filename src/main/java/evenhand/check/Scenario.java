@@ -1,11 +1,11 @@
 package evenhand.check;
 
 import evenhand.facts.Account;
-import evenhand.facts.NodeState;
 import evenhand.facts.Tier;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * One scenario as written (FORMATS 3).
@@ -26,32 +26,50 @@ public record Scenario(
     List<Account> accounts,
     List<Step> steps) {
 
+  /** As a number of GPUs to free: all that are held there. */
+  public static final int ALL_HELD = Integer.MAX_VALUE;
+
   /**
    * What happens at one moment, in the order of these parts; then a cycle runs, and what it decided
    * is held against {@code expect} and the parts after it. A part that is null is not looked at.
    *
    * @param at since the scenario's start
+   * @param inventory GPUs by node and tier that exist from now on; 0 takes them away
+   * @param node nodes that change: {@code up}, {@code drain}, {@code down}, {@code retired}
    * @param free GPUs that jobs nobody follows give back; {@code hold}: GPUs they take
    * @param charge TFLOP-seconds that jobs nobody follows cost an account
-   * @param fail jobs that die, and of what: {@code oom}, {@code node}, {@code error}
+   * @param submit jobs that must be accepted
+   * @param finish jobs that end well
+   * @param fail jobs that die, and of what: {@code oom}, {@code node}, {@code error}, {@code
+   *     timeout}
+   * @param cancel jobs that their users cancel; running ones are gone by this step's cycle
    * @param refuse submissions that must be refused with the code given
-   * @param expect every outcome but waits and charges, in any order; charges where they are listed
+   * @param cycles how many cycles run at this moment
+   * @param expect the outcomes of these cycles, in any order, and no others. Left out may be waits,
+   *     charges, and releases by jobs' ends, which no cycle decides; where written they must be
+   * @param waits waits that must be among the outcomes
+   * @param yields exactly what the LLM router is told
+   * @param accounts usage after the cycle
+   * @param states of jobs after the cycle; a job is RUNNING from the cycle on that sees it run
    * @param idle GPUs idle by node and tier after the cycle, reserved ones taken off
    */
   public record Step(
       int line,
       Duration at,
-      Map<String, NodeState> node,
+      Map<String, Map<String, Integer>> inventory,
+      Map<String, String> node,
       Map<String, Map<String, Integer>> free,
       Map<String, Map<String, Integer>> hold,
       Map<String, Double> charge,
+      List<Submit> submit,
       List<String> finish,
       Map<String, String> fail,
       List<String> cancel,
-      List<Submit> submit,
       List<Submit> refuse,
+      int cycles,
       List<Expected> expect,
       List<Expected> waits,
+      List<Expected> yields,
       Map<String, Double> accounts,
       Map<String, String> states,
       Map<String, Map<String, Integer>> idle) {}
@@ -60,8 +78,12 @@ public record Scenario(
    * A job that is submitted.
    *
    * @param minimumTier name of the lowest tier accepted, or null
+   * @param timeLimitSeconds or null for none
    * @param role the submitter's role, or null
-   * @param code the refusal expected, null where it must be accepted
+   * @param code the refusal expected, null for any
+   * @param field the field that must be at fault, or null for any
+   * @param by the clause that must have refused it, or null for any
+   * @param says what the answer must contain; empty where it must say nothing; null for any
    */
   public record Submit(
       String job,
@@ -74,19 +96,33 @@ public record Scenario(
       long minRuntimeSeconds,
       boolean resumable,
       int priority,
+      Long timeLimitSeconds,
       String role,
-      String code) {}
+      String code,
+      String field,
+      String by,
+      String says) {}
 
   /**
    * An outcome that must be among those decided.
    *
-   * @param parts what is said of it, e.g. job, node, gpus, code; what is not said is not looked at
+   * @param parts what is said of it, e.g. job, node, gpus, code; {@code says} is part of a wait's
+   *     message; what is not said is not looked at
    * @param by the clause that must have decided it, or null
    */
   public record Expected(String type, Map<String, String> parts, String by) {
     @Override
     public String toString() {
-      return type + " " + parts + (by == null ? "" : " by " + by);
+      return told(type, parts, by);
     }
+  }
+
+  /** {@code reserve {job: jobA, node: n1, gpus: 1} by D3}. */
+  static String told(String type, Map<String, String> parts, String by) {
+    return type
+        + parts.entrySet().stream()
+            .map(p -> p.getKey() + ": " + p.getValue())
+            .collect(Collectors.joining(", ", " {", "}"))
+        + (by == null ? "" : " by " + by);
   }
 }

@@ -9,14 +9,16 @@ import evenhand.cycle.CycleReport;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
+import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
 import evenhand.cycle.Recorder;
-import evenhand.cycle.Router;
 import evenhand.cycle.SeenJob;
 import evenhand.cycle.Token;
 import evenhand.facts.Account;
+import evenhand.facts.NodeState;
 import evenhand.facts.Share;
 import evenhand.facts.Tier;
+import evenhand.input.Durations;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Charge;
 import evenhand.outcomes.Decided;
@@ -26,17 +28,22 @@ import evenhand.outcomes.Release;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
 import evenhand.outcomes.Wait;
+import evenhand.outcomes.Yield;
 import evenhand.policy.Policy;
+import evenhand.policy.RuleFailed;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.MemoryStore;
 import evenhand.simulator.SimulatedCluster;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 /** Runs one scenario and tells where the world differs from what it expects. */
 final class ScenarioRun {
@@ -51,6 +58,9 @@ final class ScenarioRun {
   private final Map<String, String> idOf = new HashMap<>();
   private final Map<String, String> nameOf = new HashMap<>();
   private final Map<String, Map<String, Integer>> held = new HashMap<>();
+  private final Map<String, Map<String, Integer>> capacity = new HashMap<>();
+  private final Set<String> retired = new HashSet<>();
+  private final List<Yield> told = new ArrayList<>();
   private final List<String> differences = new ArrayList<>();
   private final Cycle cycle;
   private final Desk desk;
@@ -65,15 +75,14 @@ final class ScenarioRun {
     store.setUp(scenario.tiers(), accounts, START);
     for (Account account : scenario.accounts()) {
       store.charge(account.id(), account.cumulativeUsage());
+      store.usedBefore(account.id(), account.windowUsage(), START);
     }
-    scenario
-        .nodes()
-        .forEach((node, gpus) -> gpus.forEach((tier, n) -> cluster.node(node, tier(tier), n)));
+    scenario.nodes().forEach((node, gpus) -> gpus.forEach((t, n) -> exists(node, t, n)));
     this.cycle =
         new Cycle(
             store,
             cluster,
-            Router.NONE,
+            told::add,
             () -> this.policy,
             Recorder.NOTHING,
             clock,
@@ -94,15 +103,22 @@ final class ScenarioRun {
     for (Step step : scenario.steps()) {
       clock.set(START.plus(step.at()));
       settled.clear();
+      told.clear();
       try {
         act(step);
-        CycleReport report = cycle.run();
-        if (report.decision() == null) {
-          differ(step, "the cycle decided nothing: " + report.because());
-        } else {
-          compare(step, report);
+        List<Line> decided = new ArrayList<>();
+        for (int i = 0; i < step.cycles(); i++) {
+          CycleReport report = cycle.run();
+          if (report.decision() == null) {
+            differ(step, "the cycle decided nothing: " + report.because());
+            break;
+          }
+          report.decision().outcomes().forEach(d -> decided.add(line(d, false)));
         }
-      } catch (Desk.Refused | IllegalArgumentException e) {
+        if (differences.isEmpty()) {
+          compare(step, decided);
+        }
+      } catch (Desk.Refused | RuleFailed | IllegalArgumentException e) {
         differ(step, e.getMessage());
       }
       if (!differences.isEmpty()) {
@@ -113,14 +129,25 @@ final class ScenarioRun {
   }
 
   private void differ(Step step, String what) {
-    differences.add("step at " + step.at().toSeconds() + "s (line " + step.line() + "): " + what);
+    differences.add(
+        scenario.file()
+            + ":"
+            + step.line()
+            + ": step at "
+            + Durations.text(step.at().toSeconds())
+            + ": "
+            + what);
   }
 
   private void act(Step step) {
-    step.node().forEach(cluster::state);
-    step.free().forEach((node, gpus) -> gpus.forEach((t, n) -> hold(node, t, -n)));
-    step.hold().forEach((node, gpus) -> gpus.forEach((t, n) -> hold(node, t, n)));
+    step.inventory().forEach((node, gpus) -> gpus.forEach((t, n) -> exists(node, t, n)));
+    step.node().forEach(this::state);
+    step.free().forEach((node, gpus) -> gpus.forEach((t, n) -> hold(node, t, n, false)));
+    step.hold().forEach((node, gpus) -> gpus.forEach((t, n) -> hold(node, t, n, true)));
     step.charge().forEach(store::charge);
+    for (Submit submit : step.submit()) {
+      submit(step, submit);
+    }
     step.finish().forEach(job -> end(job, SeenJob.State.COMPLETED, 0));
     step.fail()
         .forEach(
@@ -128,23 +155,55 @@ final class ScenarioRun {
               switch (how) {
                 case "oom" -> end(job, SeenJob.State.OUT_OF_MEMORY, 125);
                 case "node" -> end(job, SeenJob.State.NODE_FAIL, null);
+                case "timeout" -> end(job, SeenJob.State.TIMEOUT, null);
                 default -> end(job, SeenJob.State.FAILED, 1);
               }
             });
-    step.cancel().forEach(job -> desk.cancel(id(job), "scenario"));
-    for (Submit submit : step.submit()) {
-      submit(step, submit);
-    }
+    step.cancel().forEach(this::cancel);
     for (Submit submit : step.refuse()) {
       refused(step, submit);
     }
   }
 
-  private void hold(String node, String tier, int more) {
-    int now = held.computeIfAbsent(node, n -> new HashMap<>()).merge(tier, more, Integer::sum);
-    if (now < 0) {
-      throw new IllegalArgumentException("frees more GPUs on " + node + " than were held");
+  private void exists(String node, String tier, int gpus) {
+    capacity.computeIfAbsent(node, n -> new HashMap<>()).put(tier, gpus);
+    if (!retired.contains(node)) {
+      cluster.node(node, tier(tier), gpus);
     }
+  }
+
+  private void state(String node, String word) {
+    if (word.equals("retired")) {
+      cluster.remove(node);
+      retired.add(node);
+      return;
+    }
+    if (retired.remove(node)) {
+      capacity.get(node).forEach((tier, gpus) -> cluster.node(node, tier(tier), gpus));
+    }
+    cluster.state(
+        node,
+        switch (word) {
+          case "up" -> NodeState.UP;
+          case "drain" -> NodeState.DRAINING;
+          default -> NodeState.DOWN;
+        });
+  }
+
+  private void hold(String node, String tier, int gpus, boolean takes) {
+    Map<String, Integer> here = held.computeIfAbsent(node, n -> new HashMap<>());
+    int before = here.getOrDefault(tier, 0);
+    int now = takes ? before + gpus : gpus == Scenario.ALL_HELD ? 0 : before - gpus;
+    if (now < 0) {
+      throw new IllegalArgumentException(
+          "frees " + gpus + " of tier " + tier + " on " + node + ", where " + before + " are held");
+    }
+    int there = capacity.get(node).getOrDefault(tier, 0);
+    if (takes && now > there) {
+      throw new IllegalArgumentException(
+          "holds " + now + " of tier " + tier + " on " + node + ", which has " + there);
+    }
+    here.put(tier, now);
     cluster.hold(node, tier(tier), now);
   }
 
@@ -158,24 +217,36 @@ final class ScenarioRun {
 
   private void end(String job, SeenJob.State how, Integer exitCode) {
     Desk.JobView view = desk.job(id(job));
-    cluster.end(
-        new Token(store.installation(), Long.parseLong(view.id()), view.attempt()),
-        how,
-        exitCode,
-        how.name());
+    if (view.state() != JobState.RUNNING && view.state() != JobState.DISPATCHING) {
+      throw new IllegalArgumentException(
+          "job " + job + " is " + view.state() + "; only a running job can end so");
+    }
+    cluster.end(token(view), how, exitCode, how.name());
   }
 
-  private NewJob newJob(Submit s) {
-    String account =
-        s.account() != null
-            ? s.account()
-            : scenario.accounts().size() == 1 ? scenario.accounts().get(0).id() : null;
-    if (account == null) {
-      throw new IllegalArgumentException("job " + s.job() + " names no account");
+  private Token token(Desk.JobView view) {
+    return new Token(store.installation(), Long.parseLong(view.id()), view.attempt());
+  }
+
+  /**
+   * The cluster does at once what it is told of a running job: the GPUs are free in this step's
+   * cycle, not only in the one after it.
+   */
+  private void cancel(String job) {
+    Desk.JobView before = desk.job(id(job));
+    if (before.state().ended()) {
+      throw new IllegalArgumentException("job " + job + " is " + before.state() + " already");
     }
+    desk.cancel(before.id(), "its user");
+    if (!desk.job(before.id()).state().ended()) {
+      cluster.end(token(before), SeenJob.State.CANCELLED, null, null);
+    }
+  }
+
+  private static NewJob newJob(Submit s) {
     return new NewJob(
         s.job(),
-        account,
+        s.account(),
         s.user(),
         s.role(),
         s.nodes(),
@@ -185,7 +256,7 @@ final class ScenarioRun {
         s.minRuntimeSeconds(),
         s.resumable(),
         s.priority(),
-        null,
+        s.timeLimitSeconds(),
         "#!/bin/sh\n",
         List.of(),
         Map.of(),
@@ -193,67 +264,102 @@ final class ScenarioRun {
   }
 
   private void submit(Step step, Submit submit) {
-    if (idOf.containsKey(submit.job())) {
-      throw new IllegalArgumentException("job " + submit.job() + " is submitted twice");
-    }
     try {
-      String id = desk.submit(newJob(submit), null).id();
-      idOf.put(submit.job(), id);
-      nameOf.put(id, submit.job());
+      Desk.JobView job = desk.submit(newJob(submit), null);
+      idOf.put(submit.job(), job.id());
+      nameOf.put(job.id(), submit.job());
+      says(step, submit, job.stateReason());
     } catch (Desk.Refused e) {
       differ(step, "job " + submit.job() + " was refused (" + e.code() + "): " + e.getMessage());
     }
   }
 
+  private void says(Step step, Submit submit, String answer) {
+    if (submit.says() == null) {
+      return;
+    }
+    boolean right =
+        submit.says().isEmpty() ? answer == null : answer != null && answer.contains(submit.says());
+    if (!right) {
+      differ(
+          step,
+          "the answer to job "
+              + submit.job()
+              + (submit.says().isEmpty()
+                  ? " must say nothing"
+                  : " must say \"" + submit.says() + "\"")
+              + (answer == null ? ", and says nothing" : "; it says \"" + answer + "\""));
+    }
+  }
+
   private void refused(Step step, Submit submit) {
-    int before = store.jobs(null, null, 1_000_000, Long.MAX_VALUE).size();
+    int before = store.jobs(null, null, Integer.MAX_VALUE, Long.MAX_VALUE).size();
+    String of = "job " + submit.job();
     try {
       desk.submit(newJob(submit), null);
       differ(
           step,
-          "job " + submit.job() + " must be refused with " + submit.code() + ", and was accepted");
+          of
+              + " must be refused"
+              + (submit.code() == null ? "" : " with " + submit.code())
+              + ", and was accepted");
     } catch (Desk.Refused e) {
-      if (!Objects.equals(e.code(), submit.code())) {
-        differ(
-            step,
-            "job " + submit.job() + " must be refused with " + submit.code() + ", not " + e.code());
+      if (submit.code() != null && !submit.code().equals(e.code())) {
+        differ(step, of + " must be refused with " + submit.code() + ", not " + e.code());
       }
-      if (store.jobs(null, null, 1_000_000, Long.MAX_VALUE).size() != before) {
-        differ(step, "job " + submit.job() + " was refused, and is there all the same");
+      if (submit.field() != null && !submit.field().equals(e.field())) {
+        differ(step, of + " must be refused for " + submit.field() + ", not " + e.field());
+      }
+      if (submit.by() != null && !submit.by().equals(e.rule())) {
+        differ(step, of + " must be refused by " + submit.by() + ", not " + e.rule());
+      }
+      says(step, submit, e.getMessage());
+      if (store.jobs(null, null, Integer.MAX_VALUE, Long.MAX_VALUE).size() != before) {
+        differ(step, of + " was refused, and is there all the same");
       }
     }
   }
 
-  private void compare(Step step, CycleReport report) {
+  private void compare(Step step, List<Line> decided) {
     List<Line> lines = new ArrayList<>();
-    settled.forEach(d -> lines.add(line(d)));
-    report.decision().outcomes().forEach(d -> lines.add(line(d)));
+    settled.forEach(d -> lines.add(line(d, true)));
+    lines.addAll(decided);
     if (step.expect() != null) {
-      List<Line> left = new ArrayList<>(lines);
-      for (Expected expected : step.expect()) {
-        Line match = left.stream().filter(l -> l.matches(expected)).findFirst().orElse(null);
-        if (match == null) {
-          differ(
-              step,
-              "expected " + expected + ", which was not decided; decided were " + told(lines));
-        } else {
-          left.remove(match);
-        }
-      }
-      for (Line line : left) {
-        if (!line.type.equals("wait") && !line.type.equals("charge")) {
+      for (Line line : unexpected(step, step.expect(), lines)) {
+        if (!line.type.equals("wait") && !line.type.equals("charge") && !line.atEnd) {
           differ(step, "decided, and not expected: " + line);
         }
       }
     }
     if (step.waits() != null) {
-      for (Expected expected : step.waits()) {
-        if (lines.stream().noneMatch(l -> l.matches(expected))) {
-          differ(step, "expected " + expected + "; decided were " + told(lines));
-        }
-      }
+      unexpected(step, step.waits(), lines);
+    }
+    if (step.yields() != null) {
+      List<Line> yields = told.stream().map(this::line).toList();
+      unexpected(step, step.yields(), yields)
+          .forEach(line -> differ(step, "told the router, and not expected: " + line));
     }
     after(step);
+  }
+
+  /** Tells of each expected line that is not there; gives those that nobody expected. */
+  private List<Line> unexpected(Step step, List<Expected> expected, List<Line> lines) {
+    List<Line> left = new ArrayList<>(lines);
+    // What says most goes first, so that a vague entry does not take the line of a precise one.
+    for (Expected e :
+        expected.stream().sorted(Comparator.comparingInt((Expected x) -> -weight(x))).toList()) {
+      Line match = left.stream().filter(l -> l.matches(e)).findFirst().orElse(null);
+      if (match == null) {
+        differ(step, "expected " + e + "; there were " + all(lines));
+      } else {
+        left.remove(match);
+      }
+    }
+    return left;
+  }
+
+  private static int weight(Expected e) {
+    return e.parts().size() + (e.by() == null ? 0 : 1);
   }
 
   private void after(Step step) {
@@ -298,18 +404,29 @@ final class ScenarioRun {
     }
   }
 
-  private static String told(List<Line> lines) {
+  private static String all(List<Line> lines) {
     return lines.isEmpty()
         ? "none"
         : String.join("; ", lines.stream().map(Line::toString).toList());
   }
 
-  /** An outcome in the scenario's own names. */
-  private record Line(String type, Map<String, String> parts, String by) {
+  /**
+   * An outcome in the scenario's own names.
+   *
+   * @param atEnd whether the end of a job brought it, and no cycle decided it
+   */
+  private record Line(
+      String type, Map<String, String> parts, String by, String message, boolean atEnd) {
     boolean matches(Expected e) {
       return type.equals(e.type())
           && (e.by() == null || e.by().equals(by))
-          && e.parts().entrySet().stream().allMatch(p -> same(p.getValue(), parts.get(p.getKey())));
+          && e.parts().entrySet().stream().allMatch(p -> has(p.getKey(), p.getValue()));
+    }
+
+    private boolean has(String part, String expected) {
+      return part.equals("says")
+          ? message != null && message.contains(expected)
+          : same(expected, parts.get(part));
     }
 
     private static boolean same(String expected, String is) {
@@ -327,15 +444,25 @@ final class ScenarioRun {
 
     @Override
     public String toString() {
-      return type + " " + parts + " by " + by;
+      return Scenario.told(type, parts, by) + (message == null ? "" : " (" + message + ")");
     }
   }
 
-  private Line line(Decided decided) {
+  private Line line(Yield y) {
+    Map<String, String> parts = new LinkedHashMap<>();
+    parts.put("job", nameOf.getOrDefault(y.job(), y.job()));
+    parts.put("node", y.node());
+    parts.put("tier", y.tier());
+    parts.put("gpus", Integer.toString(y.gpus()));
+    return new Line("yield", parts, null, null, false);
+  }
+
+  private Line line(Decided decided, boolean atEnd) {
     Outcome o = decided.outcome();
     Map<String, String> parts = new LinkedHashMap<>();
     parts.put("job", nameOf.getOrDefault(o.job(), o.job()));
     String type;
+    String message = null;
     if (o instanceof Start start) {
       type = "start";
       parts.put("node", String.join(",", start.on().stream().map(Share::node).sorted().toList()));
@@ -361,11 +488,12 @@ final class ScenarioRun {
       Wait w = (Wait) o;
       type = "wait";
       parts.put("code", w.code());
+      message = w.message();
       if (w.behind() != null) {
         parts.put("behind", nameOf.getOrDefault(w.behind(), w.behind()));
       }
     }
-    return new Line(type, parts, decided.rule());
+    return new Line(type, parts, decided.rule(), message, atEnd);
   }
 
   private static void on(Map<String, String> parts, String node, Tier tier, int gpus) {

@@ -16,7 +16,9 @@ import java.util.List;
  * @param restarts how often the cluster has started it again
  * @param allocated whether its time is charged to the account's budget (N5)
  * @param cancelBy who asked to cancel it, or null
- * @param preemptFor id of the job it has to make room for (K4), or null
+ * @param preemptFor id of the job it has to make room for (K4), {@link #ITS_NODE} when it has to
+ *     leave its node (X2), or null
+ * @param recalled why it is taken back from the cluster before it ran, or null
  */
 public record Attempt(
     long job,
@@ -32,7 +34,11 @@ public record Attempt(
     int restarts,
     boolean allocated,
     String cancelBy,
-    String preemptFor) {
+    String preemptFor,
+    String recalled) {
+  /** Stands in {@code preemptFor} for the node that an attempt has to leave. */
+  public static final String ITS_NODE = "node";
+
   public Attempt {
     on = List.copyOf(on);
   }
@@ -59,39 +65,75 @@ public record Attempt(
         0,
         allocated,
         null,
+        null,
         null);
   }
 
   /** Known on the cluster under this number. */
   public Attempt known(String number) {
-    return with(state, number, startedAt, endedAt, lastSeenAt, restarts, cancelBy, preemptFor);
+    return with(
+        state, number, startedAt, endedAt, lastSeenAt, restarts, cancelBy, preemptFor, recalled);
   }
 
   public Attempt running(Instant since, Instant seenAt, int restartsNow) {
     return with(
-        JobState.RUNNING, clusterJob, since, endedAt, seenAt, restartsNow, cancelBy, preemptFor);
+        JobState.RUNNING,
+        clusterJob,
+        since,
+        endedAt,
+        seenAt,
+        restartsNow,
+        cancelBy,
+        preemptFor,
+        recalled);
   }
 
   /** Queued again on the cluster by somebody else, still this attempt. */
   public Attempt pendingAgain(Instant seenAt, int restartsNow) {
     return with(
-        JobState.DISPATCHING, clusterJob, null, endedAt, seenAt, restartsNow, cancelBy, preemptFor);
+        JobState.DISPATCHING,
+        clusterJob,
+        null,
+        endedAt,
+        seenAt,
+        restartsNow,
+        cancelBy,
+        preemptFor,
+        recalled);
   }
 
   public Attempt seen(Instant at) {
-    return with(state, clusterJob, startedAt, endedAt, at, restarts, cancelBy, preemptFor);
+    return with(
+        state, clusterJob, startedAt, endedAt, at, restarts, cancelBy, preemptFor, recalled);
   }
 
   public Attempt over(JobState how, Instant from, Instant at) {
-    return with(how, clusterJob, from, at, lastSeenAt, restarts, cancelBy, preemptFor);
+    return with(how, clusterJob, from, at, lastSeenAt, restarts, cancelBy, preemptFor, recalled);
   }
 
   public Attempt toCancel(String by) {
-    return with(state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, by, preemptFor);
+    return with(
+        state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, by, preemptFor, recalled);
   }
 
+  /**
+   * @param forJob the job it makes room for, or null when it must leave its node
+   */
   public Attempt toPreempt(String forJob) {
-    return with(state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, cancelBy, forJob);
+    String forWhat = forJob == null ? ITS_NODE : forJob;
+    return with(
+        state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, cancelBy, forWhat, recalled);
+  }
+
+  /** To be taken back for this reason; null: not any more. */
+  public Attempt toRecall(String because) {
+    return with(
+        state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, cancelBy, preemptFor, because);
+  }
+
+  /** Whether it was told to go, for whatever reason, and will be gone soon. */
+  public boolean leaving() {
+    return preemptFor != null || cancelBy != null || recalled != null;
   }
 
   /** The whole number of GPUs it was given. */
@@ -107,7 +149,8 @@ public record Attempt(
       Instant lastSeenAt,
       int restarts,
       String cancelBy,
-      String preemptFor) {
+      String preemptFor,
+      String recalled) {
     return new Attempt(
         job,
         attempt,
@@ -122,6 +165,7 @@ public record Attempt(
         restarts,
         allocated,
         cancelBy,
-        preemptFor);
+        preemptFor,
+        recalled);
   }
 }

@@ -30,6 +30,7 @@ public final class Changes {
   private final List<Order> written = new ArrayList<>();
   private final Map<Long, Order> orders = new LinkedHashMap<>();
   private final List<Finish> finished = new ArrayList<>();
+  private final List<Token> hurried = new ArrayList<>();
   private DecisionRecord decision;
 
   private Changes(Instant at, boolean lead) {
@@ -137,6 +138,11 @@ public final class Changes {
   /** Open orders of one attempt that have become needless; {@code kind} null for all. */
   public record Finish(Token token, Order.Kind kind, String because) {}
 
+  /** Makes the order to submit this attempt, if it is open, due at once: its number is known. */
+  public void hurry(Token token) {
+    hurried.add(token);
+  }
+
   public void decided(DecisionRecord record) {
     decision = record;
   }
@@ -207,6 +213,11 @@ public final class Changes {
     return finished;
   }
 
+  /** Attempts whose order to submit is due at once. */
+  public List<Token> hurried() {
+    return hurried;
+  }
+
   /** The decision to be remembered, or null. */
   public DecisionRecord decision() {
     return decision;
@@ -221,6 +232,7 @@ public final class Changes {
         && written.isEmpty()
         && orders.isEmpty()
         && finished.isEmpty()
+        && hurried.isEmpty()
         && decision == null;
   }
 }

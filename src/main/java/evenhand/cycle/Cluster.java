@@ -14,7 +14,9 @@ public interface Cluster {
   Reading read() throws ReadingFailed;
 
   /**
-   * Gives one attempt of a job to the cluster. Never throws: what is not known is an answer too.
+   * Gives one attempt of a job to the cluster, held: it does not run before it is released. So an
+   * attempt that was submitted twice runs once, and one whose number was never written down did not
+   * run. Never throws: what is not known is an answer too.
    */
   Submission submit(SubmitOrder order);
 
@@ -25,8 +27,17 @@ public interface Cluster {
    */
   java.util.Optional<SeenJob> find(Token token, Instant since) throws ReadingFailed;
 
+  /**
+   * Lets a submitted job run. Releasing one that was released before, or is gone, is done, not an
+   * error.
+   */
+  Release release(String clusterJob, Token token);
+
   /** Ends a job. Cancelling one that has ended already is done, not an error. */
   Cancellation cancel(String clusterJob, Token token);
+
+  /** Ends a job unless it runs; one that runs goes on, and that is done too. */
+  Cancellation withdraw(String clusterJob, Token token);
 
   /** A reading that failed: what was asked and what came back, in one sentence. */
   final class ReadingFailed extends Exception {

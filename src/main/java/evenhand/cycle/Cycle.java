@@ -38,6 +38,7 @@ import java.util.function.Supplier;
  */
 public final class Cycle {
   private static final int REPLANS = 5;
+  private static final int MOST_STRAYS = 20;
 
   private final Store store;
   private final Cluster cluster;
@@ -45,6 +46,7 @@ public final class Cycle {
   private final Recorder recorder;
   private final Clock clock;
   private final CycleSettings settings;
+  private final Steps steps;
   private final Following following;
   private final Errands errands;
   private final Set<String> toldModels = new HashSet<>();
@@ -77,14 +79,31 @@ public final class Cycle {
       Recorder recorder,
       Clock clock,
       CycleSettings settings) {
+    this(store, cluster, router, policy, recorder, clock, settings, Steps.UNWATCHED);
+  }
+
+  /**
+   * @param policy the policy of the moment: it may be exchanged between cycles
+   * @param steps told how far a cycle has come
+   */
+  public Cycle(
+      Store store,
+      Cluster cluster,
+      Router router,
+      Supplier<Policy> policy,
+      Recorder recorder,
+      Clock clock,
+      CycleSettings settings,
+      Steps steps) {
     this.store = store;
     this.cluster = cluster;
     this.policy = policy;
     this.recorder = recorder;
     this.clock = clock;
     this.settings = settings;
+    this.steps = steps;
     this.following = new Following(store.installation(), settings);
-    this.errands = new Errands(store, cluster, router, policy, clock, settings);
+    this.errands = new Errands(store, cluster, router, policy, clock, settings, steps);
   }
 
   public CycleSettings settings() {
@@ -112,7 +131,8 @@ public final class Cycle {
     return report;
   }
 
-  private static Map<String, Decided> verdicts(Decision decision) {
+  /** The verdict on each job that a decision had in its queue. */
+  static Map<String, Decided> verdicts(Decision decision) {
     Map<String, Decided> verdicts = new HashMap<>();
     for (Decided decided : decision.outcomes()) {
       Outcome outcome = decided.outcome();
@@ -142,9 +162,16 @@ public final class Cycle {
 
     CycleReport run() {
       if (!store.lead()) {
-        return report(CycleReport.Result.STANDBY, "another process decides");
+        // Read all the same: its answers are as good as those of the process that decides, and it
+        // has what it needs when it takes over.
+        String blind = read();
+        return report(
+            CycleReport.Result.STANDBY,
+            "another process decides" + (blind == null ? "" : "; and here " + blind));
       }
+      steps.reached(Steps.Step.BEGUN);
       String unfit = read();
+      steps.reached(Steps.Step.READ);
       if (unfit != null) {
         return report(CycleReport.Result.NO_READING, unfit);
       }
@@ -153,7 +180,10 @@ public final class Cycle {
         World world = world(now);
         Survey survey = survey(world);
         boolean changed = store.see(survey.stock(), survey.outside(world), reading.at());
+        steps.reached(Steps.Step.SEEN);
         changed |= follow(changed ? world(now) : world, now);
+        withdrawStrays();
+        steps.reached(Steps.Step.AFTER_FOLLOWING);
         int carriedOut = errands.run(notes);
         orders += carriedOut;
         decide(changed || carriedOut > 0 ? world(now) : world, now);
@@ -163,6 +193,7 @@ public final class Cycle {
         return report(CycleReport.Result.RULE_FAILED, e.getMessage());
       }
       orders += errands.run(notes);
+      steps.reached(Steps.Step.ENDED);
       return report(CycleReport.Result.DECIDED, null);
     }
 
@@ -198,7 +229,7 @@ public final class Cycle {
     }
 
     private World world(Instant now) {
-      return store.load(settings.lookback() == null ? null : now.minus(settings.lookback()));
+      return store.load(settings.window(policy.get()).map(now::minus).orElse(null));
     }
 
     /** Gives whether anything has changed by it. */
@@ -209,6 +240,7 @@ public final class Cycle {
         if (changes.isEmpty()) {
           return i > 0;
         }
+        steps.reached(Steps.Step.BEFORE_FOLLOWING);
         try {
           store.commit(changes);
           endings.addAll(endings(changes));
@@ -219,6 +251,25 @@ public final class Cycle {
           }
           world = world(now);
         }
+      }
+    }
+
+    private void withdrawStrays() {
+      int left = MOST_STRAYS;
+      for (Map.Entry<String, Token> stray : following.strays().entrySet()) {
+        if (left-- == 0) {
+          return;
+        }
+        Cancellation answer = cluster.withdraw(stray.getKey(), stray.getValue());
+        notes.add(
+            "Slurm job "
+                + stray.getKey()
+                + " carries the name "
+                + stray.getValue().text()
+                + " and was never released; "
+                + (answer instanceof Cancellation.Failed failed
+                    ? "it could not be withdrawn: " + failed.because()
+                    : "it is withdrawn"));
       }
     }
 
@@ -244,19 +295,22 @@ public final class Cycle {
       World world = first;
       for (int i = 0; ; i++) {
         Policy deciding = policy.get();
-        snapshot = survey(world).snapshot(world, deciding.name(), settings, now);
+        steps.reached(Steps.Step.BEFORE_DECIDING);
+        snapshot = survey(world).snapshot(world, deciding, settings, now);
         long from = System.nanoTime();
         Decision made = deciding.decide(snapshot);
         decideNanos = System.nanoTime() - from;
         try {
           Map<String, String> waits = waits(made);
           Changes changes = effects(made, deciding, world, waits);
+          steps.reached(Steps.Step.BEFORE_DECISION);
           if (!changes.isEmpty()) {
             String id = store.commit(changes);
             if (id != null) {
               decisionId = id;
             }
           }
+          steps.reached(Steps.Step.AFTER_DECISION);
           lastWaits = waits;
           decision = made;
           return;
@@ -292,9 +346,7 @@ public final class Cycle {
       world.jobs().forEach(j -> jobs.put(j.asks().id(), j));
       Map<String, Attempt> attempts = new HashMap<>();
       world.attempts().forEach(a -> attempts.put(Long.toString(a.job()), a));
-      Changes changes = Changes.ofCycle(made.now());
-      Effects effects = new Effects(made, changes, jobs, attempts);
-      effects.apply();
+      Changes changes = Cycle.effects(made, store.installation(), jobs, attempts);
       Set<Long> said = new java.util.LinkedHashSet<>();
       for (Decided decided : made.outcomes()) {
         Outcome outcome = decided.outcome();
@@ -327,19 +379,41 @@ public final class Cycle {
     return waits;
   }
 
+  /**
+   * What a decision does: the one place where that is worked out, for the service and for the
+   * simulator, which keeps its world in other ways.
+   *
+   * @param installation the word in the tokens of attempts that begin
+   * @param jobs all that have not ended, by id; brought up to date
+   * @param attempts those that have not ended, by the id of their job
+   * @throws RuleFailed when the decision is about something that is not there
+   */
+  public static Changes effects(
+      Decision made,
+      String installation,
+      Map<String, StoredJob> jobs,
+      Map<String, Attempt> attempts) {
+    Changes changes = Changes.ofCycle(made.now());
+    new Effects(made, installation, changes, jobs, attempts).apply();
+    return changes;
+  }
+
   /** What a decision does to jobs, accounts and the outbox: accruals first, then its outcomes. */
-  private final class Effects {
+  private static final class Effects {
     private final Decision decision;
+    private final String installation;
     private final Changes changes;
     private final Map<String, StoredJob> jobs;
     private final Map<String, Attempt> attempts;
 
     Effects(
         Decision decision,
+        String installation,
         Changes changes,
         Map<String, StoredJob> jobs,
         Map<String, Attempt> attempts) {
       this.decision = decision;
+      this.installation = installation;
       this.changes = changes;
       this.jobs = jobs;
       this.attempts = attempts;
@@ -446,7 +520,7 @@ public final class Cycle {
       if (job.state() != JobState.GLOBAL_QUEUE_WAIT) {
         throw new RuleFailed("job " + job.id() + " would start and is " + job.state());
       }
-      Token token = new Token(store.installation(), job.id(), job.asks().attempt());
+      Token token = new Token(installation, job.id(), job.asks().attempt());
       put(job.to(JobState.DISPATCHING, null).holding(null, job.carriedTflopSeconds()));
       changes.begin(
           Attempt.decided(
@@ -470,13 +544,12 @@ public final class Cycle {
       if (attempt == null) {
         throw new RuleFailed("job " + preempt.job() + " would be preempted and does not run");
       }
-      if (attempt.preemptFor() != null || attempt.cancelBy() != null) {
+      if (attempt.leaving()) {
         return;
       }
       changes.put(job(preempt.job()), attempt.toPreempt(preempt.forJob()));
       changes.write(
-          Order.cancel(
-              new Token(store.installation(), attempt.job(), attempt.attempt()), decision.now()));
+          Order.cancel(new Token(installation, attempt.job(), attempt.attempt()), decision.now()));
     }
   }
 }

@@ -1,13 +1,16 @@
 package evenhand.cycle;
 
+import evenhand.policy.Policy;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * How the cycle behaves towards the outside.
  *
  * @param cluster name of the cluster, as snapshots carry it
  * @param staleAfter a reading older than this decides nothing
- * @param lookback length of the window of charged usage (A3); null: no window is kept
+ * @param lookback length of the window of charged usage (A3) under policies that say none
+ *     themselves; null: no window is kept then
  * @param goneAfter how long, and {@code goneReadings} in how many readings, a job must be missing
  *     before the cluster is asked whether it knows it at all
  * @param maxNodeFailures how often a job is queued again because a node failed
@@ -15,6 +18,8 @@ import java.time.Duration;
  * @param pause before an order is tried again; doubles with each try, up to {@code maxPause}
  * @param maxTries how often a job is given to the cluster for one attempt, and {@code giveUpAfter}
  *     for how long, before it goes back to the queue
+ * @param pendingLimit how long a job that was given to the cluster may wait there to be started
+ *     before it is taken back: somebody else has its GPUs
  * @param slack how far the clocks of this host and the cluster may be apart
  * @param ordersPerCycle most orders of one kind that one cycle carries out, so that a burst of
  *     starts does not overload the cluster's controller
@@ -33,6 +38,7 @@ public record CycleSettings(
     Duration maxPause,
     int maxTries,
     Duration giveUpAfter,
+    Duration pendingLimit,
     Duration slack,
     int ordersPerCycle,
     int failuresPerCycle) {
@@ -52,8 +58,16 @@ public record CycleSettings(
           10,
           Duration.ofMinutes(15),
           Duration.ofMinutes(10),
+          Duration.ofMinutes(10),
           50,
           3);
+
+  /**
+   * The window of charged usage: the policy's own {@code lookback}, else that of these settings.
+   */
+  Optional<Duration> window(Policy policy) {
+    return policy.lookback().or(() -> Optional.ofNullable(lookback));
+  }
 
   /** The pause after so many tries. */
   Duration pauseAfter(int tries) {

@@ -18,6 +18,10 @@ import java.util.function.Supplier;
  * <p>An order to submit is marked as begun before sbatch is called. One that is found begun, after
  * a crash or an answer that never came, is in doubt: the cluster is asked for its token, the job
  * found is adopted, and only when there is none, after a pause, it is submitted again.
+ *
+ * <p>What was submitted is held until its number is written down, and only then released. So a
+ * submission that arrives late, from a process that was frozen or an sbatch that outlived its own,
+ * makes a job that never runs; {@link Following} finds it and it is withdrawn.
  */
 final class Errands {
   private static final int RECORDING_TRIES = 5;
@@ -28,6 +32,7 @@ final class Errands {
   private final Supplier<Policy> policy;
   private final Clock clock;
   private final CycleSettings settings;
+  private final Steps steps;
 
   Errands(
       Store store,
@@ -35,13 +40,15 @@ final class Errands {
       Router router,
       Supplier<Policy> policy,
       Clock clock,
-      CycleSettings settings) {
+      CycleSettings settings,
+      Steps steps) {
     this.store = store;
     this.cluster = cluster;
     this.router = router;
     this.policy = policy;
     this.clock = clock;
     this.settings = settings;
+    this.steps = steps;
   }
 
   private Instant now() {
@@ -58,6 +65,7 @@ final class Errands {
       if (order.kind() == Order.Kind.YIELD) {
         continue;
       }
+      steps.reached(Steps.Step.BEFORE_ORDER);
       if (failures >= settings.failuresPerCycle()) {
         notes.add("the cluster takes no orders; the others wait for the next cycle");
         break;
@@ -125,14 +133,13 @@ final class Errands {
     }
     Attempt attempt = found.get().attempt();
     if (attempt.clusterJob() != null) {
-      close(order, "known on the cluster as " + attempt.clusterJob());
-      return true;
+      return release(order, attempt, notes);
     }
     String id = "job " + order.token().job();
     if (order.inDoubt()) {
       Optional<SeenJob> there;
       try {
-        there = cluster.find(order.token(), order.createdAt().minus(settings.slack()));
+        there = cluster.find(order.token(), since(order));
       } catch (Cluster.ReadingFailed e) {
         later(
             order,
@@ -144,8 +151,7 @@ final class Errands {
       }
       if (there.isPresent()) {
         notes.add(id + " was found on the cluster as " + there.get().clusterJob() + " and adopted");
-        adopt(order, there.get().clusterJob(), "found on the cluster");
-        return true;
+        return adopt(order, there.get().clusterJob(), notes);
       }
     }
     if (attempt.cancelBy() != null) {
@@ -173,10 +179,11 @@ final class Errands {
     if (!commit(changes)) {
       return true;
     }
+    steps.reached(Steps.Step.AFTER_ORDER_BEGUN);
     Submission answer = cluster.submit(what);
+    steps.reached(Steps.Step.AFTER_SBATCH);
     if (answer instanceof Submission.Submitted submitted) {
-      adopt(begun, submitted.clusterJob(), "submitted");
-      return true;
+      return adopt(begun, submitted.clusterJob(), notes);
     }
     if (answer instanceof Submission.Refused refused) {
       end(begun, JobState.FAILED, "refused by Slurm: " + refused.because(), notes);
@@ -210,12 +217,60 @@ final class Errands {
     throw new Overtaken("job " + order.token().job() + " changed again and again");
   }
 
-  private void adopt(Order order, String clusterJob, String how) {
+  /** Not before it was submitted, by this host's clock, which may have been set back since. */
+  private Instant since(Order order) {
+    Instant first = order.createdAt();
+    if (order.triedAt() != null && order.triedAt().isBefore(first)) {
+      first = order.triedAt();
+    }
+    return first.minus(settings.slack());
+  }
+
+  /** Writes its number down and lets it run; true unless the cluster did not take orders. */
+  private boolean adopt(Order order, String clusterJob, List<String> notes) {
+    Order known = order.later(now(), false, "on the cluster as " + clusterJob + ", held");
+    Attempt[] adopted = new Attempt[1];
     record(
         order,
         (changes, r) -> {
-          changes.put(order.closed(now(), how + " as " + clusterJob));
-          changes.put(r.job(), r.attempt().known(clusterJob));
+          adopted[0] = r.attempt().known(clusterJob);
+          changes.put(known);
+          changes.put(r.job(), adopted[0]);
+        });
+    steps.reached(Steps.Step.AFTER_NUMBER);
+    return adopted[0] == null || release(known, adopted[0], notes);
+  }
+
+  /** Lets an attempt run whose number is written down; may be done more than once. */
+  private boolean release(Order order, Attempt attempt, List<String> notes) {
+    if (attempt.cancelBy() != null || attempt.recalled() != null) {
+      close(order, "on the cluster as " + attempt.clusterJob() + ", to be ended there");
+      return true;
+    }
+    Release answer = cluster.release(attempt.clusterJob(), order.token());
+    steps.reached(Steps.Step.AFTER_RELEASE);
+    if (answer instanceof Release.Failed failed) {
+      String id = "job " + order.token().job();
+      notes.add(id + " was submitted and could not be released: " + failed.because());
+      if (Duration.between(order.createdAt(), now()).compareTo(settings.giveUpAfter()) > 0) {
+        recall(order, "it could not be released on the cluster: " + failed.because());
+      } else {
+        later(order, settings.pauseAfter(order.tries()), false, failed.because());
+      }
+      return false;
+    }
+    close(order, "submitted as " + attempt.clusterJob());
+    steps.reached(Steps.Step.AFTER_RELEASE_RECORDED);
+    return true;
+  }
+
+  private void recall(Order order, String because) {
+    record(
+        order,
+        (changes, r) -> {
+          changes.put(order.closed(now(), because));
+          changes.put(r.job().to(r.job().state(), because), r.attempt().toRecall(because));
+          changes.write(Order.cancel(order.token(), now()));
         });
   }
 
@@ -294,7 +349,15 @@ final class Errands {
     if (!commit(changes)) {
       return true;
     }
-    Cancellation answer = cluster.cancel(attempt.clusterJob(), order.token());
+    steps.reached(Steps.Step.AFTER_CANCEL_BEGUN);
+    // One that was only taken back because it did not start goes on if it has started after all.
+    boolean unlessItRuns =
+        attempt.recalled() != null && attempt.cancelBy() == null && attempt.preemptFor() == null;
+    Cancellation answer =
+        unlessItRuns
+            ? cluster.withdraw(attempt.clusterJob(), order.token())
+            : cluster.cancel(attempt.clusterJob(), order.token());
+    steps.reached(Steps.Step.AFTER_SCANCEL);
     if (answer instanceof Cancellation.Failed failed) {
       later(begun, settings.pauseAfter(begun.tries()), true, failed.because());
       notes.add("job " + order.token().job() + " could not be cancelled: " + failed.because());
@@ -302,6 +365,7 @@ final class Errands {
     }
     // It stays open until the cluster shows the end: a job may outlive the first order to end it.
     later(begun, settings.pauseAfter(begun.tries()), false, "taken by the cluster");
+    steps.reached(Steps.Step.AFTER_CANCEL_RECORDED);
     return true;
   }
 }

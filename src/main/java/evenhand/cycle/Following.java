@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,11 +28,14 @@ import java.util.Set;
  */
 final class Following {
   private static final int MOST_TOLD = 10_000;
+  private static final String REFUSED = "refused by Slurm: ";
 
   private final String installation;
   private final CycleSettings settings;
   private final Map<Token, Missing> missing = new HashMap<>();
+  private final Map<Token, Missing> waiting = new HashMap<>();
   private final Map<Token, Instant> lastSeen = new HashMap<>();
+  private final Map<String, Token> strays = new LinkedHashMap<>();
   private final Set<String> told = new HashSet<>();
 
   private record Missing(Instant since, int readings) {}
@@ -57,6 +61,7 @@ final class Following {
       open.put(new Token(installation, attempt.job(), attempt.attempt()), attempt);
     }
     missing.keySet().retainAll(open.keySet());
+    waiting.keySet().retainAll(open.keySet());
     lastSeen.keySet().retainAll(open.keySet());
     Map<Token, SeenJob> shown = shown(reading, open, notes);
     for (Map.Entry<Token, Attempt> entry : open.entrySet()) {
@@ -78,8 +83,18 @@ final class Following {
     return changes;
   }
 
+  /**
+   * Jobs of the last reading that carry our names, were never released and never will be, since
+   * their attempt runs, or ran, as another job: by number. They came of submissions that arrived
+   * after they had been given up.
+   */
+  Map<String, Token> strays() {
+    return Map.copyOf(strays);
+  }
+
   private Map<Token, SeenJob> shown(Reading reading, Map<Token, Attempt> open, List<String> notes) {
     Map<Token, SeenJob> shown = new HashMap<>();
+    strays.clear();
     for (SeenJob seen : reading.jobs()) {
       Optional<Token> read = Token.read(seen.name());
       if (read.isEmpty() || !read.get().installation().equals(installation)) {
@@ -87,6 +102,13 @@ final class Following {
       }
       Token token = read.get();
       Attempt attempt = open.get(token);
+      boolean known = attempt != null && seen.clusterJob().equals(attempt.clusterJob());
+      boolean held = seen.state() == SeenJob.State.HELD;
+      if (held && !known && (attempt == null || attempt.clusterJob() != null)) {
+        // Only what is written down is ever released, so this has not run.
+        strays.put(seen.clusterJob(), token);
+        continue;
+      }
       if (attempt == null) {
         if (!seen.state().ended()) {
           tellOnce(
@@ -102,7 +124,9 @@ final class Following {
         }
         continue;
       }
-      if (seen.submittedAt() != null
+      // A number that sbatch itself gave needs no other proof, whatever the clocks say.
+      if (!known
+          && seen.submittedAt() != null
           && seen.submittedAt().isBefore(attempt.decidedAt().minus(settings.slack()))) {
         continue;
       }
@@ -177,19 +201,28 @@ final class Following {
       if (!seen.clusterJob().equals(attempt.clusterJob())) {
         attempt = attempt.known(seen.clusterJob());
         changes.put(job, attempt);
-        changes.finish(token, Order.Kind.SUBMIT, "seen on the cluster as " + seen.clusterJob());
+        changes.hurry(token);
       }
       if (seen.state().ended()) {
         chargeEarlierRun(seen);
         ended(seen);
         return;
       }
-      if (seen.state() == SeenJob.State.PENDING) {
+      if (seen.state() != SeenJob.State.RUNNING) {
         if (attempt.state() == JobState.RUNNING) {
           chargeRun("REQUEUED", attempt.startedAt(), lastSeen());
           requeuedOutside(seen);
         }
+        pending(seen, at);
         return;
+      }
+      waiting.remove(token);
+      if (attempt.recalled() != null) {
+        attempt = attempt.toRecall(null);
+        changes.put(job, attempt);
+        if (attempt.cancelBy() == null && attempt.preemptFor() == null) {
+          changes.finish(token, Order.Kind.CANCEL, "it has started after all");
+        }
       }
       chargeEarlierRun(seen);
       Instant since = seen.startedAt() != null ? seen.startedAt() : attempt.startedAt();
@@ -201,12 +234,49 @@ final class Following {
         attempt = attempt.running(since, at, seen.restarts());
         job = job.running(since);
         changes.put(job, attempt);
+        changes.finish(token, Order.Kind.SUBMIT, "runs on the cluster as " + seen.clusterJob());
       } else if (attempt.lastSeenAt() == null
           || Duration.between(attempt.lastSeenAt(), at).compareTo(Duration.ofMinutes(1)) >= 0) {
         // Once a minute is enough for a restart of this service; in between, memory knows better.
         attempt = attempt.seen(at);
         changes.put(job, attempt);
       }
+    }
+
+    /** Takes back what the cluster will not start, or has not for long: once, and not if held. */
+    private void pending(SeenJob seen, Instant at) {
+      if (seen.state() == SeenJob.State.HELD) {
+        waiting.remove(token);
+        return;
+      }
+      Missing before = waiting.get(token);
+      Missing w =
+          before == null ? new Missing(at, 1) : new Missing(before.since, before.readings + 1);
+      waiting.put(token, w);
+      if (attempt.recalled() != null
+          || attempt.cancelBy() != null
+          || attempt.preemptFor() != null) {
+        return;
+      }
+      String because;
+      if (seen.state() == SeenJob.State.REFUSED) {
+        because = REFUSED + seen.reason();
+      } else if (w.readings >= settings.goneReadings()
+          && Duration.between(w.since, at).compareTo(settings.pendingLimit()) >= 0) {
+        because =
+            "Slurm did not start it in "
+                + Duration.between(w.since, at).toSeconds()
+                + " s"
+                + (seen.reason() == null ? "" : " (" + seen.reason() + ")");
+      } else {
+        return;
+      }
+      notes.add("job " + job.id() + " is taken back from the cluster: " + because);
+      attempt = attempt.toRecall(because);
+      job = job.to(job.state(), because);
+      changes.put(job, attempt);
+      changes.finish(token, Order.Kind.SUBMIT, because);
+      changes.write(Order.cancel(token, now));
     }
 
     private void requeuedOutside(SeenJob seen) {
@@ -276,11 +346,31 @@ final class Following {
         return;
       }
       if (attempt.preemptFor() != null) {
-        because = "made room for job " + attempt.preemptFor();
+        because =
+            attempt.preemptFor().equals(Attempt.ITS_NODE)
+                ? "its node is draining"
+                : "made room for job " + attempt.preemptFor();
         if (job.asks().resumable()) {
-          again(because, job.asks().minimumTierSortOrder(), 0, from, to, seen.exitCode());
+          // However often: the contract says so, and it is no fault of the job (K6).
+          queueAgain(
+              JobState.PREEMPTED,
+              because,
+              job.asks().minimumTierSortOrder(),
+              0,
+              from,
+              to,
+              seen.exitCode());
         } else {
           over(JobState.PREEMPTED, because, from, to, seen.exitCode());
+        }
+        return;
+      }
+      if (seen.state() == SeenJob.State.CANCELLED && attempt.recalled() != null) {
+        if (attempt.recalled().startsWith(REFUSED)) {
+          over(JobState.FAILED, attempt.recalled(), from, to, seen.exitCode());
+        } else {
+          again(
+              attempt.recalled(), job.asks().minimumTierSortOrder(), 0, from, to, seen.exitCode());
         }
         return;
       }
@@ -399,8 +489,19 @@ final class Following {
             exit);
         return;
       }
+      queueAgain(JobState.FAILED, because, minimum, nodeFailures, from, to, exit);
+    }
+
+    private void queueAgain(
+        JobState how,
+        String because,
+        int minimum,
+        int nodeFailures,
+        Instant from,
+        Instant to,
+        Integer exit) {
       chargeRun("REQUEUED", from, to);
-      attempt = attempt.over(JobState.FAILED, from, to);
+      attempt = attempt.over(how, from, to);
       job = job.queuedAgain(minimum, job.nodeFailures() + nodeFailures, exit, because);
       changes.put(job, attempt);
       changes.finish(token, null, "the attempt has ended");
@@ -409,6 +510,7 @@ final class Following {
 
     private void forget() {
       lastSeen.remove(token);
+      waiting.remove(token);
       Following.this.missing.remove(token);
     }
 

@@ -13,6 +13,7 @@ import evenhand.facts.Tier;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Admission;
 import evenhand.outcomes.Decided;
+import evenhand.outcomes.Decision;
 import evenhand.outcomes.Remark;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Wait;
@@ -48,6 +49,7 @@ public final class FrontDesk implements Desk {
   private final Store store;
   private final Supplier<Policy> policy;
   private final Supplier<Cycle.Latest> latest;
+  private final Function<String, Optional<Decision>> decisions;
   private final CycleSettings settings;
   private final Clock clock;
 
@@ -60,9 +62,24 @@ public final class FrontDesk implements Desk {
       Supplier<Cycle.Latest> latest,
       CycleSettings settings,
       Clock clock) {
+    this(store, policy, latest, json -> Optional.empty(), settings, clock);
+  }
+
+  /**
+   * @param latest what the cycle of this process found last: {@code cycle::latest}
+   * @param decisions reads a recorded decision, for what another process decided
+   */
+  public FrontDesk(
+      Store store,
+      Supplier<Policy> policy,
+      Supplier<Cycle.Latest> latest,
+      Function<String, Optional<Decision>> decisions,
+      CycleSettings settings,
+      Clock clock) {
     this.store = store;
     this.policy = policy;
     this.latest = latest;
+    this.decisions = decisions;
     this.settings = settings;
     this.clock = clock;
   }
@@ -90,7 +107,7 @@ public final class FrontDesk implements Desk {
         return same(before.get(), idempotencyKey);
       }
     }
-    World world = store.load(null);
+    World world = store.inventory();
     if (world.stock().isEmpty() && latest.get().reading() == null) {
       throw new Refused(
           "NOT_READY",
@@ -361,10 +378,7 @@ public final class FrontDesk implements Desk {
     for (int i = 0; i < CANCEL_TRIES; i++) {
       Store.JobRecord record = record(id);
       StoredJob job = record.job();
-      if (job.state().ended()
-          || record.attempt() != null
-              && record.attempt().endedAt() == null
-              && record.attempt().cancelBy() != null) {
+      if (job.state().ended() || beingCancelled(record)) {
         return view(record);
       }
       Changes changes = Changes.ofDesk(now());
@@ -381,6 +395,19 @@ public final class FrontDesk implements Desk {
       }
     }
     throw new Refused("BUSY", null, null, "job " + id + " changes again and again; try once more");
+  }
+
+  /** An order that was given up after many tries is written anew when it is asked for again. */
+  private boolean beingCancelled(Store.JobRecord record) {
+    Attempt attempt = record.attempt();
+    return attempt != null
+        && attempt.endedAt() == null
+        && attempt.cancelBy() != null
+        && store
+            .open(
+                Order.Kind.CANCEL,
+                new Token(store.installation(), attempt.job(), attempt.attempt()))
+            .isPresent();
   }
 
   private StoredJob ended(Changes changes, StoredJob job, String by) {
@@ -418,7 +445,7 @@ public final class FrontDesk implements Desk {
 
   /** What stands now: the store's rows with the last reading. */
   private Snapshot snapshot(World world) {
-    return survey(world).snapshot(world, policy.get().name(), settings, now());
+    return survey(world).snapshot(world, policy.get(), settings, now());
   }
 
   private Survey survey(World world) {
@@ -426,7 +453,7 @@ public final class FrontDesk implements Desk {
   }
 
   private World world() {
-    return store.load(settings.lookback() == null ? null : now().minus(settings.lookback()));
+    return store.load(settings.window(policy.get()).map(now()::minus).orElse(null));
   }
 
   @Override
@@ -441,18 +468,59 @@ public final class FrontDesk implements Desk {
     return new Page<>(lines, to < order.size() ? Integer.toString(to) : null);
   }
 
+  /**
+   * The last verdict on a job.
+   *
+   * @param decision id under which it is recorded
+   */
+  private record Verdict(Decided decided, String decision, Instant at) {}
+
+  /**
+   * The last verdicts on these jobs, by job: from the last cycle where this process decides, else
+   * from what the process that does has recorded.
+   */
+  private Map<String, Verdict> verdicts(List<String> jobs) {
+    Cycle.Latest found = latest.get();
+    Map<String, Verdict> verdicts = new HashMap<>();
+    if (found.decision() != null && found.report().result() != CycleReport.Result.STANDBY) {
+      for (String job : jobs) {
+        Decided decided = found.verdicts().get(job);
+        if (decided != null) {
+          verdicts.put(job, new Verdict(decided, found.decisionId(), found.decision().now()));
+        }
+      }
+      return verdicts;
+    }
+    Map<String, Map<String, Decided>> read = new HashMap<>();
+    store
+        .lastSaid(jobs.stream().map(Long::parseLong).toList())
+        .forEach(
+            (job, view) -> {
+              Decided decided =
+                  read.computeIfAbsent(
+                          view.id(),
+                          id -> decisions.apply(view.json()).map(Cycle::verdicts).orElse(Map.of()))
+                      .get(Long.toString(job));
+              if (decided != null) {
+                verdicts.put(Long.toString(job), new Verdict(decided, view.id(), view.at()));
+              }
+            });
+    return verdicts;
+  }
+
   private List<QueueLine> lines(List<Job> order, int from, int to, World world, Snapshot snapshot) {
     Map<String, StoredJob> jobs = new HashMap<>();
     world.jobs().forEach(j -> jobs.put(j.asks().id(), j));
-    Map<String, Decided> verdicts = latest.get().verdicts();
+    Map<String, Verdict> verdicts =
+        verdicts(order.subList(from, Math.max(from, to)).stream().map(Job::id).toList());
     List<QueueLine> lines = new ArrayList<>();
     for (int i = from; i < to; i++) {
       Job job = order.get(i);
       StoredJob stored = jobs.get(job.id());
-      Decided verdict = verdicts.get(job.id());
+      Verdict verdict = verdicts.get(job.id());
       String code = null;
       String message = null;
-      if (verdict != null && verdict.outcome() instanceof Wait wait) {
+      if (verdict != null && verdict.decided().outcome() instanceof Wait wait) {
         code = wait.code();
         message = wait.message();
       } else if (stored.reservation() != null) {
@@ -553,7 +621,7 @@ public final class FrontDesk implements Desk {
 
   @Override
   public List<AccountView> accounts() {
-    return store.load(null).accounts().stream()
+    return store.inventory().accounts().stream()
         .map(a -> new AccountView(a.id(), a.parent(), a.weight(), a.cumulativeUsage()))
         .toList();
   }
@@ -603,7 +671,8 @@ public final class FrontDesk implements Desk {
       return told(now, sentence(now));
     }
     Cycle.Latest found = latest.get();
-    Decided verdict = found.verdicts().get(job.asks().id());
+    Verdict last = verdicts(List.of(job.asks().id())).get(job.asks().id());
+    Decided verdict = last == null ? null : last.decided();
     String code = "NOT_DECIDED";
     String rule = verdict == null ? null : verdict.rule();
     String behind = null;
@@ -622,7 +691,9 @@ public final class FrontDesk implements Desk {
       message.append("It has not had a turn yet; the next cycle looks at it.");
     }
     CycleReport report = found.report();
-    if (report != null && report.result() != CycleReport.Result.DECIDED) {
+    if (report != null
+        && report.result() != CycleReport.Result.DECIDED
+        && report.result() != CycleReport.Result.STANDBY) {
       message.append(" The last cycle decided nothing: ").append(report.because()).append('.');
     }
     Request request = request(job.asks());
@@ -650,7 +721,9 @@ public final class FrontDesk implements Desk {
         job.state(),
         code,
         rule,
-        rule == null ? null : deciding.ruleName(rule),
+        rule == null
+            ? null
+            : verdict.ruleName() != null ? verdict.ruleName() : deciding.ruleName(rule),
         message.toString(),
         behind,
         request.asked(),
@@ -658,8 +731,8 @@ public final class FrontDesk implements Desk {
         position + 1,
         lines(order, 0, Math.min(position, MOST_AHEAD), world, snapshot),
         position,
-        verdict == null ? null : found.decisionId(),
-        found.decision() == null ? null : found.decision().now());
+        last == null ? null : last.decision(),
+        last == null ? null : last.at());
   }
 
   private static Request request(Job asks) {

@@ -138,7 +138,7 @@ public final class Receipts {
   private Snapshot snapshot(Store.Receipt receipt) throws Different {
     Snapshot snapshot;
     try {
-      snapshot = recorder.read(receipt.snapshotJson());
+      snapshot = recorder.readSnapshot(receipt.snapshotJson());
     } catch (RuntimeException e) {
       throw new Different("snapshot", "the snapshot cannot be read: " + e.getMessage());
     }

@@ -2,6 +2,7 @@ package evenhand.cycle;
 
 import evenhand.facts.Snapshot;
 import evenhand.outcomes.Decision;
+import java.util.Optional;
 
 /** Writes decisions and snapshots in the form in which they are kept (FORMATS 1, 2). */
 public interface Recorder {
@@ -9,6 +10,11 @@ public interface Recorder {
   String decision(Decision decision);
 
   String snapshot(Snapshot snapshot);
+
+  /** Reads a decision as {@link #decision} wrote it; empty where no text is kept. */
+  default Optional<Decision> readDecision(String json) {
+    return Optional.empty();
+  }
 
   /** Names the snapshot, {@code sha256:…}: what the decision's {@code snapshotHash} becomes. */
   String hash(Snapshot snapshot);
@@ -19,7 +25,7 @@ public interface Recorder {
    *
    * @throws RuntimeException when it is no snapshot; the message says what is wrong with it
    */
-  default Snapshot read(String snapshot) {
+  default Snapshot readSnapshot(String snapshot) {
     throw new UnsupportedOperationException("nothing was recorded here");
   }
 

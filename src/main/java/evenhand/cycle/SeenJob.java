@@ -35,6 +35,10 @@ public record SeenJob(
 
   /** Where a job is in its life, in Slurm's words; a job that is still completing is RUNNING. */
   public enum State {
+    /** Held by its owner, as every job is that was submitted and not released: it cannot run. */
+    HELD,
+    /** Waits, and the cluster says that it will not start it as it is. */
+    REFUSED,
     PENDING,
     RUNNING,
     COMPLETED,
@@ -47,7 +51,7 @@ public record SeenJob(
 
     /** Whether it has ended and holds nothing any more. */
     public boolean ended() {
-      return this != PENDING && this != RUNNING;
+      return this != HELD && this != REFUSED && this != PENDING && this != RUNNING;
     }
   }
 }

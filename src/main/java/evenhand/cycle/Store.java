@@ -21,6 +21,8 @@ public interface Store {
   /**
    * Takes or keeps the right to decide, which one process at a time has; false while another has
    * it. A process that lost it without noticing has its {@link #commit} refused.
+   *
+   * @throws RuntimeException when the memory cannot be reached, so that nobody knows who decides
    */
   boolean lead();
 
@@ -60,6 +62,9 @@ public interface Store {
    */
   World load(Instant window);
 
+  /** What a submission is judged by: tiers, inventory and accounts, but no jobs. */
+  World inventory();
+
   /**
    * Writes all of it down, or nothing.
    *
@@ -77,6 +82,15 @@ public interface Store {
    * @param limit most of each kind
    */
   List<Order> due(Instant now, int limit);
+
+  /** What of the outbox is still to be carried out. */
+  Backlog backlog();
+
+  /**
+   * @param orders that are open
+   * @param oldest when the oldest of them was written, null when there is none
+   */
+  record Backlog(int orders, Instant oldest) {}
 
   /** The open order of this kind for this attempt. */
   Optional<Order> open(Order.Kind kind, Token token);
@@ -139,6 +153,9 @@ public interface Store {
   List<Desk.DecisionView> decisions(Long job, int limit, long before);
 
   Optional<Desk.DecisionView> decision(long id);
+
+  /** For each of these jobs the newest decision that had something new to say about it. */
+  Map<Long, Desk.DecisionView> lastSaid(List<Long> jobs);
 
   /** The snapshot a decision was made on, exactly as recorded. */
   Optional<String> snapshot(long decision);

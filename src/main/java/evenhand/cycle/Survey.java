@@ -10,6 +10,7 @@ import evenhand.facts.Running;
 import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
+import evenhand.policy.Policy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -158,9 +159,9 @@ public final class Survey {
   /**
    * The snapshot of this survey and what the store remembers, at {@code now}.
    *
-   * @param policy name of the policy that shall decide
+   * @param policy the one that shall decide
    */
-  public Snapshot snapshot(World world, String policy, CycleSettings settings, Instant now) {
+  public Snapshot snapshot(World world, Policy policy, CycleSettings settings, Instant now) {
     Map<Key, Integer> ours = new HashMap<>();
     Map<String, Tier> named = new LinkedHashMap<>();
     world.tiers().forEach(t -> named.put(t.name(), t));
@@ -197,26 +198,32 @@ public final class Survey {
     for (Attempt attempt : world.attempts()) {
       StoredJob job = jobs.get(attempt.job());
       Instant since = attempt.startedAt() == null ? attempt.decidedAt() : attempt.startedAt();
+      long minimum = job == null ? 0 : job.asks().minRuntimeSeconds();
       running.add(
           new Running(
               Long.toString(attempt.job()),
               attempt.account(),
               attempt.on(),
               since,
-              since.plusSeconds(job == null ? 0 : job.asks().minRuntimeSeconds()),
+              // Work that nobody's budget pays for is protected by nothing (N5).
+              attempt.allocated() ? since.plusSeconds(minimum) : since,
               attempt.allocated(),
-              job == null || job.asks().resumable()));
+              job == null || job.asks().resumable(),
+              minimum,
+              null,
+              attempt.leaving()));
     }
     return new Snapshot(
-        policy,
+        policy.name(),
         now,
         settings.cluster(),
         // What is still held of a tier that is not configured any more has its price all the same.
         List.copyOf(named.values()),
         placements,
-        settings.lookback() == null
-            ? world.accounts()
-            : withRunning(world, now.minus(settings.lookback()), now),
+        settings
+            .window(policy)
+            .map(window -> withRunning(world, now.minus(window), now))
+            .orElse(world.accounts()),
         queued,
         reservations,
         running);

@@ -54,7 +54,11 @@ public record Running(
 
   /** GPUs it holds, all nodes together. */
   public int gpus() {
-    return on.stream().mapToInt(Share::gpus).sum();
+    int gpus = 0;
+    for (Share share : on) {
+      gpus += share.gpus();
+    }
+    return gpus;
   }
 
   /**
@@ -71,9 +75,12 @@ public record Running(
     return gpus() * lost;
   }
 
-  /** Whether its minimum run time is over, so that nothing protects it any more (K2, K3). */
+  /**
+   * Whether its minimum run time is over, so that nothing protects it any more (K2, K3).
+   * Unallocated work never is protected, whatever it declares (N5).
+   */
   public boolean unprotected(Instant now) {
-    return !now.isBefore(protectedUntil);
+    return !allocated || !now.isBefore(protectedUntil);
   }
 
   /** Seconds since the last multiple of its minimum run time; 0 without one (K8). */

@@ -39,6 +39,7 @@ public final class DecisionJson {
   private static final Field<String> TIER = Field.text("tier");
   private static final Field<Integer> GPUS = Field.whole("gpus", 0, Integer.MAX_VALUE);
   private static final Field<String> RULE = Field.text("rule");
+  private static final Field<String> RULE_NAME = Field.text("rule_name").or(null, "null");
   private static final Field<String> ACCOUNT = Field.text("account");
   private static final Field<Double> TFLOP_SECONDS = Field.number("tflop_s", 0, ANY);
   private static final Field<String> TYPE = Field.text("type");
@@ -51,16 +52,16 @@ public final class DecisionJson {
   private static final Field<String> MESSAGE = Field.text("message", "text", text -> true);
 
   private static final Shape GPUS_OF_ONE_PLACEMENT =
-      Shape.of("such an outcome", TYPE, JOB, NODE, TIER, GPUS, RULE);
+      Shape.of("such an outcome", TYPE, JOB, NODE, TIER, GPUS, RULE, RULE_NAME);
   private static final Map<String, Shape> OUTCOMES =
       Map.of(
-          "start", Shape.of("a start", TYPE, JOB, ON, ALLOCATED, RULE),
+          "start", Shape.of("a start", TYPE, JOB, ON, ALLOCATED, RULE, RULE_NAME),
           "release", GPUS_OF_ONE_PLACEMENT,
           "reserve", GPUS_OF_ONE_PLACEMENT,
           "absorb", GPUS_OF_ONE_PLACEMENT,
-          "preempt", Shape.of("a preempt", TYPE, JOB, FOR, RULE),
-          "charge", Shape.of("a charge", TYPE, ACCOUNT, JOB, TFLOP_SECONDS, RULE),
-          "wait", Shape.of("a wait", TYPE, JOB, CODE, BEHIND, MESSAGE, RULE));
+          "preempt", Shape.of("a preempt", TYPE, JOB, FOR, RULE, RULE_NAME),
+          "charge", Shape.of("a charge", TYPE, ACCOUNT, JOB, TFLOP_SECONDS, RULE, RULE_NAME),
+          "wait", Shape.of("a wait", TYPE, JOB, CODE, BEHIND, MESSAGE, RULE, RULE_NAME));
   private static final Field<String> KIND =
       Field.word("kind", List.of(HoldingCost.RESERVED, HoldingCost.RUN, HoldingCost.UNALLOCATED));
   private static final Field<Instant> FROM = Field.time("from");
@@ -183,6 +184,9 @@ public final class DecisionJson {
       throw new IllegalStateException("no JSON for " + outcome);
     }
     json.writeStringProperty("rule", decided.rule());
+    if (decided.ruleName() != null) {
+      json.writeStringProperty("rule_name", decided.ruleName());
+    }
     json.writeEndObject();
   }
 
@@ -279,7 +283,7 @@ public final class DecisionJson {
           case "charge" -> new Charge(s.get(ACCOUNT), s.get(JOB), s.get(TFLOP_SECONDS));
           default -> new Wait(s.get(JOB), s.get(CODE), s.get(BEHIND), s.get(MESSAGE));
         };
-    return new Decided(outcome, s.get(RULE));
+    return new Decided(outcome, s.get(RULE), s.get(RULE_NAME));
   }
 
   private static HoldingCost accrual(Section s) {

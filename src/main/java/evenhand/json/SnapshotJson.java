@@ -20,6 +20,7 @@ import java.io.OutputStream;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -175,6 +176,16 @@ public final class SnapshotJson {
       Field.flag("allocated")
           .or(true)
           .means("whether its time is charged to its account's budget (N5)");
+  private static final Field<Long> RUNNING_MINIMUM =
+      Field.wholeLong("min_runtime_s", 0, 3_155_760_000L)
+          .or(null, "protected_until - started_at")
+          .means("the run time that gives meaningful progress, as it declared (K1)");
+  private static final Field<Instant> CHECKPOINT_AT =
+      Field.time("checkpoint_at")
+          .or(null, "none")
+          .means("its last checkpoint; what it did before is not lost (K4)");
+  private static final Field<Boolean> LEAVING =
+      Field.flag("leaving").or(false).means("whether it was told to make room already (K6)");
   private static final Shape RUNNING =
       Shape.of(
           "a running job",
@@ -184,7 +195,10 @@ public final class SnapshotJson {
           STARTED_AT,
           PROTECTED_UNTIL,
           ALLOCATED,
-          RESUMABLE);
+          RESUMABLE,
+          RUNNING_MINIMUM,
+          CHECKPOINT_AT,
+          LEAVING);
 
   private static final Field<String> POLICY =
       Field.text("policy").or("reservation").means("name of the policy that shall decide");
@@ -464,7 +478,18 @@ public final class SnapshotJson {
         }
         read.add(
             new Running(
-                job, s.get(OF_ACCOUNT), on, started, until, s.get(ALLOCATED), s.get(RESUMABLE)));
+                job,
+                s.get(OF_ACCOUNT),
+                on,
+                started,
+                until,
+                s.get(ALLOCATED),
+                s.get(RESUMABLE),
+                s.has(RUNNING_MINIMUM)
+                    ? s.get(RUNNING_MINIMUM)
+                    : Duration.between(started, until).toSeconds(),
+                timeOr(s, CHECKPOINT_AT, null),
+                s.get(LEAVING)));
       }
       return read;
     }
@@ -647,6 +672,13 @@ public final class SnapshotJson {
     json.writeStringProperty("protected_until", running.protectedUntil().toString());
     json.writeBooleanProperty("allocated", running.allocated());
     json.writeBooleanProperty("resumable", running.resumable());
+    json.writeNumberProperty("min_runtime_s", running.minRuntimeSeconds());
+    if (running.checkpointAt() != null) {
+      json.writeStringProperty("checkpoint_at", running.checkpointAt().toString());
+    }
+    if (running.leaving()) {
+      json.writeBooleanProperty("leaving", true);
+    }
     json.writeEndObject();
   }
 }

@@ -4,15 +4,13 @@ import evenhand.facts.Placement;
 import java.util.List;
 
 /**
- * Placements of one tier on which the nodes of a job start together.
+ * Placements of one tier on which the nodes of a job can start together.
  *
- * @param picks of each kind of placement, how many
+ * @param kinds the available placements of that tier, each standing for all that are like it
+ * @param nodes how many of them the job takes: those the policy prefers
  */
-public record Gang(List<Pick> picks) {
+public record Gang(List<Placement> kinds, int nodes) {
   public Gang {
-    picks = List.copyOf(picks);
+    kinds = List.copyOf(kinds);
   }
-
-  /** So many of the placements that are like this one. */
-  public record Pick(Placement like, int count) {}
 }

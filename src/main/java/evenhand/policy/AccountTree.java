@@ -28,8 +28,12 @@ final class AccountTree {
     double usage;
     double share = 1;
     double ratio;
+    // What places it among its siblings. The ratio divides it by what is the same for all of them,
+    // and each division may round a tie away.
+    double usedByWeight;
     Instant earliest = Instant.MAX;
     int rank = -1;
+    int depth;
 
     Node(String id, double weight) {
       this.id = id;
@@ -78,6 +82,7 @@ final class AccountTree {
 
   private static void place(Node node, int[] next) {
     node.rank = next[0]++;
+    node.depth = node.parent == null ? 0 : node.parent.depth + 1;
     double used = 0;
     double weights = 0;
     for (Node child : node.children) {
@@ -90,9 +95,11 @@ final class AccountTree {
           child.weight <= 0
               ? Double.POSITIVE_INFINITY
               : used > 0 ? (child.usage / used) / (child.weight / weights) : 0;
+      child.usedByWeight =
+          child.weight <= 0 ? Double.POSITIVE_INFINITY : child.usage / child.weight;
     }
     node.children.sort(
-        Comparator.<Node>comparingDouble(n -> n.ratio)
+        Comparator.<Node>comparingDouble(n -> n.usedByWeight)
             .thenComparing(n -> n.earliest)
             .thenComparing(n -> n.id));
     node.children.forEach(child -> place(child, next));
@@ -135,7 +142,7 @@ final class AccountTree {
    */
   boolean behind(String b, String a) {
     Node[] parting = parting(b, a);
-    return parting != null && parting[0].ratio > parting[1].ratio;
+    return parting != null && parting[0].usedByWeight > parting[1].usedByWeight;
   }
 
   /**
@@ -157,22 +164,22 @@ final class AccountTree {
   }
 
   /** The two branches where the paths of the accounts part; null where they do not. */
-  private Node[] parting(String b, String a) {
-    List<Node> pathB = nodesOf(b);
-    List<Node> pathA = nodesOf(a);
-    for (int i = 0; i < Math.min(pathA.size(), pathB.size()); i++) {
-      if (pathA.get(i) != pathB.get(i)) {
-        return new Node[] {pathB.get(i), pathA.get(i)};
-      }
+  private Node[] parting(String ofB, String ofA) {
+    Node b = node(ofB);
+    Node a = node(ofA);
+    while (b.depth > a.depth) {
+      b = b.parent;
     }
-    return null;
-  }
-
-  private List<Node> nodesOf(String account) {
-    List<Node> path = new ArrayList<>();
-    for (Node n = node(account); n != root; n = n.parent) {
-      path.add(0, n);
+    while (a.depth > b.depth) {
+      a = a.parent;
     }
-    return path;
+    if (a == b) {
+      return null;
+    }
+    while (a.parent != b.parent) {
+      a = a.parent;
+      b = b.parent;
+    }
+    return new Node[] {b, a};
   }
 }

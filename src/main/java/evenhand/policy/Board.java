@@ -7,8 +7,8 @@ import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.outcomes.Gang;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,8 +23,8 @@ import org.kie.api.runtime.rule.FactHandle;
  *
  * <p>Placements that differ in nothing but their node are one kind, and only the first of them by
  * name stands in the working memory: rules and preferences cannot tell them apart otherwise, and a
- * thousand idle nodes are one fact. Where some rule names the node, every placement is a kind of
- * its own.
+ * thousand idle nodes are one fact. Where some rule names the node, or a preference prefers the
+ * last by name, every placement is a kind of its own.
  */
 final class Board {
   private record Key(String node, String tier) {}
@@ -47,6 +47,7 @@ final class Board {
   private final boolean nodesMatter;
   private final boolean countAlike;
   private int version;
+  private boolean shown;
 
   /**
    * @param reservations those that stand; their GPUs are taken off idle
@@ -91,7 +92,27 @@ final class Board {
       }
       kinds.computeIfAbsent(kind(p), k -> new Members()).byNode.put(p.node(), p);
     }
+  }
+
+  /** Shows the rules what there is, from now on. */
+  void begin() {
+    shown = true;
     kinds.values().forEach(this::show);
+  }
+
+  /**
+   * All that rules can tell apart here but the names of nodes: of each kind of placement, how many
+   * there are, counted to {@code most}.
+   */
+  Map<Object, Integer> kinds(int most) {
+    Map<Object, Integer> kinds = new HashMap<>();
+    this.kinds.forEach(
+        (kind, members) -> {
+          if (!members.byNode.isEmpty()) {
+            kinds.put(kind, Math.min(most, members.byNode.size()));
+          }
+        });
+    return kinds;
   }
 
   /** Changes whenever anything on the board does. */
@@ -133,16 +154,15 @@ final class Board {
     }
   }
 
-  /** The nodes of a gang, by name, each with so many GPUs. */
-  List<Share> expand(Gang gang, int gpus) {
-    List<Share> on = new ArrayList<>();
-    for (Gang.Pick pick : gang.picks()) {
-      Members members = kinds.get(kind(at(pick.like().node(), pick.like().tier())));
-      members.byNode.keySet().stream()
-          .limit(pick.count())
-          .forEach(node -> on.add(new Share(node, pick.like().tier(), gpus)));
-    }
-    return on;
+  /** The nodes of a gang, the preferred ones, each with so many GPUs. */
+  List<Share> expand(Gang gang, int gpus, Comparator<Placement> preference) {
+    return gang.kinds().stream()
+        .map(like -> kinds.get(kind(at(like.node(), like.tier()))))
+        .flatMap(members -> members.byNode.values().stream())
+        .sorted(preference)
+        .limit(gang.nodes())
+        .map(p -> new Share(p.node(), p.tier(), gpus))
+        .toList();
   }
 
   /** All placements as they stand. */
@@ -195,6 +215,9 @@ final class Board {
 
   /** Lets the first of a kind stand for all of it in the working memory. */
   private void show(Members members) {
+    if (!shown) {
+      return;
+    }
     Placement first = members.byNode.isEmpty() ? null : members.byNode.firstEntry().getValue();
     if (first != null && countAlike) {
       first = first.standingFor(members.byNode.size());

@@ -193,21 +193,37 @@ final class Choices {
       }
     }
 
-    /** {@code served}: how far back its account stands in the order of service. */
-    Comparator<Running> comparator(Instant now, AccountTree tree) {
-      Comparator<Running> all = (a, b) -> 0;
+    /** Running work with the figures that order it, worked out but once. */
+    private record Placed(Running running, double lost, int served) {}
+
+    /**
+     * Running work in order, cheapest to end first; {@code served}: how far back its account stands
+     * in the order of service.
+     */
+    List<Running> sort(List<Running> work, Instant now, AccountTree tree) {
+      Comparator<Placed> all = (a, b) -> 0;
       for (Directed d : keys) {
-        Comparator<Running> one =
+        Comparator<Placed> one =
             switch (d.name) {
-              case "allocated" -> Comparator.comparing(Running::allocated);
-              case "lost_work" -> Comparator.comparingDouble(r -> r.lostWork(now));
-              case "served" -> Comparator.comparingInt(r -> tree.rank(r.account()));
-              case "started" -> Comparator.comparing(Running::startedAt);
-              default -> Comparator.comparing(Running::job, Natural.IDS);
+              case "allocated" -> Comparator.comparing(p -> p.running.allocated());
+              case "lost_work" -> Comparator.comparingDouble(Placed::lost);
+              case "served" -> Comparator.comparingInt(Placed::served);
+              case "started" -> Comparator.comparing(p -> p.running.startedAt());
+              default -> Comparator.comparing(p -> p.running.job(), Natural.IDS);
             };
         all = all.thenComparing(d.descending ? one.reversed() : one);
       }
-      return all.thenComparing(Running::job, Natural.IDS);
+      Placed[] placed = new Placed[work.size()];
+      for (int i = 0; i < placed.length; i++) {
+        Running r = work.get(i);
+        placed[i] = new Placed(r, r.lostWork(now), tree.rank(r.account()));
+      }
+      java.util.Arrays.sort(placed, all.thenComparing(p -> p.running.job(), Natural.IDS));
+      List<Running> sorted = new ArrayList<>(placed.length);
+      for (Placed p : placed) {
+        sorted.add(p.running);
+      }
+      return sorted;
     }
   }
 

@@ -9,6 +9,7 @@ import evenhand.facts.Placement;
 import evenhand.facts.PlacementGroup;
 import evenhand.facts.Request;
 import evenhand.facts.Reservation;
+import evenhand.facts.Setting;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Standing;
 import evenhand.facts.Tier;
@@ -75,10 +76,12 @@ final class DroolsPolicy implements Policy {
 
   @Override
   public Optional<Duration> lookback() {
-    return loaded.settings().stream()
-        .filter(s -> s.name().equals("lookback"))
-        .findFirst()
-        .map(s -> Duration.ofNanos(Math.round(s.number() * 1e9)));
+    return setting("lookback").map(s -> Duration.ofNanos(Math.round(s.number() * 1e9)));
+  }
+
+  @Override
+  public Optional<Setting> setting(String name) {
+    return loaded.settings().stream().filter(s -> s.name().equals(name)).findFirst();
   }
 
   @Override
@@ -103,8 +106,18 @@ final class DroolsPolicy implements Policy {
   @Override
   public Decision decide(Snapshot snapshot) {
     try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
-      return new OneCycle(loaded, snapshot, firing).decide();
+      return new OneCycle(loaded, snapshot, firing, null).decide();
     }
+  }
+
+  @Override
+  public Acting acting() {
+    Remembered remembered = new Remembered(loaded);
+    return snapshot -> {
+      try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
+        return new OneCycle(loaded, snapshot, firing, remembered).decide();
+      }
+    };
   }
 
   static Set<PlacementGroup> groups(List<Placement> placements) {
@@ -118,6 +131,19 @@ final class DroolsPolicy implements Policy {
         .collect(Collectors.toCollection(java.util.LinkedHashSet::new));
   }
 
+  /** One placement of each group, standing for all of it, with nothing taken: the inventory. */
+  private static List<Placement> kinds(List<Placement> placements) {
+    return groups(placements).stream()
+        .map(
+            group -> {
+              List<Placement> of =
+                  placements.stream().filter(p -> p.group().equals(group)).toList();
+              String node = of.stream().map(Placement::node).min(String::compareTo).orElseThrow();
+              return new Placement(node, group, group.capacity(), 0, null, of.size());
+            })
+        .toList();
+  }
+
   @Override
   public Admission admit(
       Request asked, List<Account> accounts, List<Tier> tiers, List<Placement> placements) {
@@ -127,6 +153,7 @@ final class DroolsPolicy implements Policy {
       loaded.settings().forEach(firing::insert);
       tiers.forEach(firing::insert);
       groups(placements).forEach(firing::insert);
+      kinds(placements).forEach(firing::insert);
       firing.insert(request);
       firing.ask(Stage.FIT, "a submission");
       firing.keep();
@@ -197,7 +224,7 @@ final class DroolsPolicy implements Policy {
       List<HoldingCost> held = new ArrayList<>();
       for (Concluded c : firing.ask(Stage.END, about)) {
         if (c.what() instanceof Release release) {
-          outcomes.add(new Decided(release, c.by().clause()));
+          outcomes.add(c.by().decided(release));
         }
       }
       for (Concluded c : firing.ask(Stage.ACCRUE, about)) {
@@ -208,7 +235,7 @@ final class DroolsPolicy implements Policy {
       firing.ask(Stage.FACTOR, about);
       for (Concluded c : firing.ask(Stage.CHARGE, about)) {
         if (c.what() instanceof Charge charge) {
-          outcomes.add(new Decided(charge, c.by().clause()));
+          outcomes.add(c.by().decided(charge));
         }
       }
       return new Settlement(outcomes, held);

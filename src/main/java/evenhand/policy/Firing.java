@@ -11,15 +11,17 @@ import org.kie.api.runtime.KieSession;
 import org.kie.api.runtime.rule.FactHandle;
 
 /**
- * One working memory, for one decision. The shell inserts facts and asks stages; what rules insert
- * is recorded in the order in which they fired, with the rule that did. Closing it ends the
- * session.
+ * One working memory, for one decision; it begins when it is first needed. The shell inserts facts
+ * and asks stages; what rules insert is recorded in the order in which they fired, with the rule
+ * that did. Closing it ends the session.
  */
 final class Firing implements AutoCloseable {
   /** More firings in one stage than any sound policy needs; reaching it is an error. */
   static final int MAX_FIRINGS = 1_000_000;
 
-  private final KieSession session;
+  private final KieBase base;
+  private final List<Runnable> beginnings = new ArrayList<>();
+  private KieSession open;
   private final Map<String, Rule> rules;
   private final List<Concluded> concluded = new ArrayList<>();
 
@@ -27,9 +29,25 @@ final class Firing implements AutoCloseable {
   record Concluded(Conclusion what, Rule by, FactHandle handle) {}
 
   Firing(KieBase base, Map<String, Rule> rules) {
-    this.session = base.newKieSession();
+    this.base = base;
     this.rules = rules;
-    session.addEventListener(
+  }
+
+  /** What is inserted when the session begins: at its first use, or at once where it has begun. */
+  void begin(Runnable inserting) {
+    if (open == null) {
+      beginnings.add(inserting);
+    } else {
+      inserting.run();
+    }
+  }
+
+  private KieSession session() {
+    if (open != null) {
+      return open;
+    }
+    open = base.newKieSession();
+    open.addEventListener(
         new DefaultRuleRuntimeEventListener() {
           @Override
           public void objectInserted(ObjectInsertedEvent event) {
@@ -39,24 +57,26 @@ final class Firing implements AutoCloseable {
             }
           }
         });
+    beginnings.forEach(Runnable::run);
+    return open;
   }
 
   FactHandle insert(Object fact) {
-    return session.insert(fact);
+    return session().insert(fact);
   }
 
   /** All facts of a kind. */
   java.util.Collection<?> facts(Class<?> kind) {
-    return session.getObjects(new org.kie.api.runtime.ClassObjectFilter(kind));
+    return session().getObjects(new org.kie.api.runtime.ClassObjectFilter(kind));
   }
 
   /** Whether this very fact is there. */
   boolean holds(Object fact) {
-    return session.getFactHandle(fact) != null;
+    return session().getFactHandle(fact) != null;
   }
 
   void delete(FactHandle handle) {
-    session.delete(handle);
+    session().delete(handle);
   }
 
   /**
@@ -67,10 +87,10 @@ final class Firing implements AutoCloseable {
    */
   List<Concluded> ask(Stage stage, String about) {
     int before = concluded.size();
-    session.getAgenda().getAgendaGroup(stage.word()).setFocus();
+    session().getAgenda().getAgendaGroup(stage.word()).setFocus();
     int fired;
     try {
-      fired = session.fireAllRules(MAX_FIRINGS);
+      fired = session().fireAllRules(MAX_FIRINGS);
     } catch (RuntimeException e) {
       throw new RuleFailed(
           "a rule of stage \"" + stage.word() + "\" failed for " + about + ": " + cause(e), e);
@@ -85,7 +105,7 @@ final class Firing implements AutoCloseable {
   /** Forgets what was concluded since {@code mark}: the next turn starts clean. */
   void forget(int mark) {
     for (int i = concluded.size() - 1; i >= mark; i--) {
-      session.delete(concluded.remove(i).handle());
+      session().delete(concluded.remove(i).handle());
     }
   }
 
@@ -118,6 +138,8 @@ final class Firing implements AutoCloseable {
 
   @Override
   public void close() {
-    session.dispose();
+    if (open != null) {
+      open.dispose();
+    }
   }
 }

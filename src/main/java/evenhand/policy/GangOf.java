@@ -70,17 +70,8 @@ public final class GangOf implements AccumulateFunction<GangOf.Found> {
         .sorted(preference)
         .forEach(p -> byTier.computeIfAbsent(p.tier().name(), t -> new ArrayList<>()).add(p));
     for (List<Placement> kinds : byTier.values()) {
-      List<Gang.Pick> picks = new ArrayList<>();
-      int lacking = nodes;
-      for (Placement kind : kinds) {
-        int taken = Math.min(lacking, kind.alike());
-        if (taken > 0) {
-          picks.add(new Gang.Pick(kind, taken));
-          lacking -= taken;
-        }
-      }
-      if (lacking == 0) {
-        return new Gang(picks);
+      if (kinds.stream().mapToInt(Placement::alike).sum() >= nodes) {
+        return new Gang(kinds, nodes);
       }
     }
     return null;

@@ -214,6 +214,7 @@ final class Lint {
             stage,
             file,
             line,
+            parsed.getRules().size() == 1,
             String.join("\n", List.of(lines).subList(line - 1, end)),
             commentAbove(lines)));
   }

@@ -3,9 +3,11 @@ package evenhand.policy;
 import evenhand.facts.Placement;
 import evenhand.facts.Setting;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.kie.api.KieBase;
 
 /**
@@ -45,6 +47,22 @@ record Loaded(
   /** Whether some rule looks at running work on nodes that are not up. */
   boolean drains() {
     return rules.values().stream().anyMatch(r -> r.stage() == Stage.DRAIN);
+  }
+
+  /** Every word that stands in the rules of these stages, comments and texts apart. */
+  Set<String> names(Predicate<Stage> stages) {
+    Set<String> names = new HashSet<>();
+    for (Rule rule : rules.values()) {
+      if (stages.test(rule.stage())) {
+        names.addAll(List.of(Lint.bare(rule.text()).split("\\W+")));
+      }
+    }
+    return names;
+  }
+
+  /** Whether any rule belongs to this stage. */
+  boolean has(Stage stage) {
+    return rules.values().stream().anyMatch(r -> r.stage() == stage);
   }
 
   /** A parameter's value. */

@@ -2,30 +2,25 @@ package evenhand.policy;
 
 import evenhand.facts.Candidate;
 import evenhand.facts.Job;
-import evenhand.facts.NodeState;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
 import evenhand.facts.Running;
 import evenhand.facts.Setting;
 import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
-import evenhand.facts.Turn;
 import evenhand.outcomes.Decided;
-import evenhand.outcomes.Fit;
 import evenhand.outcomes.Preempt;
-import evenhand.outcomes.Preemptable;
 import evenhand.outcomes.Start;
-import evenhand.policy.Firing.Concluded;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.kie.api.runtime.rule.FactHandle;
+import java.util.function.Function;
 
 /**
  * Makes room for allocated jobs by ending running work (K4). Rules say which work may be ended for
@@ -37,8 +32,10 @@ final class MakingRoom {
   private final AccountTree tree;
   private final double margin;
   private final double window;
-  private final List<Running> inOrder;
+  private final List<Running> running;
+  private final List<Running> protectedOnes = new ArrayList<>();
   private final Set<String> gone = new HashSet<>();
+  private List<Running> inOrder;
   private final Map<String, Map<String, Boolean>> behind = new HashMap<>();
 
   /**
@@ -62,78 +59,95 @@ final class MakingRoom {
     this.margin = loaded.setting("preemption_margin").number();
     Setting slices = loaded.setting("preempt_window");
     this.window = slices.text().equals("always") ? Double.POSITIVE_INFINITY : slices.number();
-    this.inOrder =
-        snapshot.running().stream()
-            .filter(r -> !r.leaving() && (!r.allocated() || r.unprotected(now)))
-            .sorted(loaded.victims().comparator(now, tree))
-            .toList();
+    this.running = snapshot.running();
     for (Running r : snapshot.running()) {
-      if (!r.leaving() && r.allocated() && !r.unprotected(now)) {
+      if (!r.leaving() && !r.unprotected(now)) {
         protectedOnes.add(r);
       }
     }
   }
 
-  private final List<Running> protectedOnes = new ArrayList<>();
+  /** This one leaves already, for another reason: to be said before room is made for anybody. */
+  void left(Running running) {
+    gone.add(running.job());
+  }
+
+  /** Work that nothing but the job's own terms may protect, cheapest to end first. */
+  private List<Running> mayBeEnded() {
+    if (inOrder == null) {
+      List<Running> open = new ArrayList<>();
+      for (Running r : running) {
+        if (!r.leaving() && r.unprotected(now) && !gone.contains(r.job())) {
+          open.add(r);
+        }
+      }
+      inOrder = loaded.victims().sort(open, now, tree);
+    }
+    return inOrder;
+  }
 
   /** What K5 adds to a job's account: the usage of its minimum run time, GPU-seconds. */
   static double minimumUsage(Job job) {
     return (double) job.nodes() * job.numGpus() * job.minRuntimeSeconds();
   }
 
-  Found make(Board board, Firing firing, Turn turn, Job job, String about) {
-    Request request = turn.request();
-    List<Placement> fitting = fitting(board, firing, request);
-    List<Running> there = inOrder.stream().filter(r -> !gone.contains(r.job())).toList();
-    if (Victims.choose(request.nodes(), request.numGpus(), fitting, there, loaded.preference())
-        .isEmpty()) {
+  /**
+   * Makes room, or says why there is none.
+   *
+   * @param fitting placements that fit and are up, with what is idle on each
+   * @param judge by which rule work of each of these kinds may be ended; it may not where none is
+   *     given
+   * @param explain whether it matters why there is no room; else {@code byAnyone} means nothing
+   */
+  Found make(
+      Request request,
+      Job job,
+      List<Placement> fitting,
+      Function<Set<Candidate>, Map<Candidate, Rule>> judge,
+      boolean explain) {
+    List<Running> there = mayBeEnded();
+    if (explain
+        && Victims.choose(request.nodes(), request.numGpus(), fitting, there, loaded.preference())
+            .isEmpty()) {
       return new Found(null, List.of(), List.of(), false, freeAt(fitting));
     }
-    Map<Candidate, List<Running>> kinds = new LinkedHashMap<>();
+    Set<Candidate> kinds = new LinkedHashSet<>();
+    List<Candidate> kindOf = new ArrayList<>(there.size());
+    Map<String, Standing> standings = new HashMap<>();
     for (Running r : there) {
-      kinds.computeIfAbsent(candidate(r, job), k -> new ArrayList<>()).add(r);
+      Candidate kind = candidate(r, job, standings);
+      kinds.add(kind);
+      kindOf.add(kind);
     }
-    List<FactHandle> shown = new ArrayList<>();
-    kinds.keySet().forEach(k -> shown.add(firing.insert(k)));
-    firing.ask(Stage.SHIELD, about);
-    Map<Candidate, String> may = new HashMap<>();
-    for (Concluded c : firing.ask(Stage.PREEMPT, about)) {
-      if (c.what() instanceof Preemptable preemptable) {
-        may.put(preemptable.candidate(), c.by().clause());
+    Map<Candidate, Rule> may = judge.apply(kinds);
+    List<Running> allowed = new ArrayList<>();
+    for (int i = 0; i < kindOf.size(); i++) {
+      if (may.containsKey(kindOf.get(i))) {
+        allowed.add(there.get(i));
       }
     }
-    shown.forEach(firing::delete);
-    List<Running> allowed = there.stream().filter(r -> may.containsKey(candidate(r, job))).toList();
+    if (!explain && allowed.isEmpty()) {
+      return new Found(null, List.of(), List.of(), true, null);
+    }
     Optional<Victims.Room> room =
         Victims.choose(request.nodes(), request.numGpus(), fitting, allowed, loaded.preference());
     if (room.isEmpty() || room.get().victims().isEmpty()) {
-      return new Found(null, List.of(), List.of(), true, freeAt(fitting));
+      return new Found(null, List.of(), List.of(), true, explain ? freeAt(fitting) : null);
     }
     List<Decided> preempts = new ArrayList<>();
     for (Running victim : room.get().victims()) {
-      gone.add(victim.job());
+      inOrder.remove(victim);
       preempts.add(
-          new Decided(new Preempt(victim.job(), job.id()), may.get(candidate(victim, job))));
+          may.get(candidate(victim, job, standings)).decided(new Preempt(victim.job(), job.id())));
     }
     List<Share> on =
         room.get().on().stream()
             .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
             .toList();
     Decided start =
-        new Decided(new Start(job.id(), on, request.allocated()), preempts.get(0).rule());
+        may.get(candidate(room.get().victims().get(0), job, standings))
+            .decided(new Start(job.id(), on, request.allocated()));
     return new Found(start, preempts, room.get().victims(), true, null);
-  }
-
-  /** Placements that fit and are up, with what is idle on each. */
-  private static List<Placement> fitting(Board board, Firing firing, Request request) {
-    Set<Object> groups = new HashSet<>();
-    for (Object fact : firing.facts(Fit.class)) {
-      Fit fit = (Fit) fact;
-      if (fit.request().equals(request) && fit.group().state() == NodeState.UP) {
-        groups.add(fit.group());
-      }
-    }
-    return board.all().stream().filter(p -> groups.contains(p.group())).toList();
   }
 
   /** When the first protected job on any of these placements may be asked to leave. */
@@ -148,19 +162,30 @@ final class MakingRoom {
         .orElse(null);
   }
 
-  private Candidate candidate(Running r, Job job) {
-    boolean sameAccount = r.account().equals(job.account());
+  /** How the account of running work stands to that of the job that wants its GPUs. */
+  private record Standing(boolean same, boolean behind, boolean stillBehind) {}
+
+  private Standing standing(String account, Job job) {
+    boolean same = account.equals(job.account());
     boolean isBehind =
-        !sameAccount
+        !same
             && behind
                 .computeIfAbsent(job.account(), a -> new HashMap<>())
-                .computeIfAbsent(r.account(), b -> tree.behind(b, job.account()));
+                .computeIfAbsent(account, b -> tree.behind(b, job.account()));
+    return new Standing(
+        same,
+        isBehind,
+        isBehind && tree.behindAfter(account, job.account(), minimumUsage(job), margin));
+  }
+
+  private Candidate candidate(Running r, Job job, Map<String, Standing> standings) {
+    Standing its = standings.computeIfAbsent(r.account(), a -> standing(a, job));
     return new Candidate(
         r.allocated(),
         r.unprotected(now),
-        sameAccount,
-        isBehind,
-        isBehind && tree.behindAfter(r.account(), job.account(), minimumUsage(job), margin),
+        its.same,
+        its.behind,
+        its.stillBehind,
         r.intoSlice(now) <= window);
   }
 }

@@ -4,10 +4,10 @@ import java.math.BigInteger;
 import java.util.Comparator;
 
 /** The order of job ids: numbers as numbers and before other ids, those as plain text. */
-final class Natural {
+public final class Natural {
   private Natural() {}
 
-  static final Comparator<String> IDS =
+  public static final Comparator<String> IDS =
       (a, b) -> {
         boolean numberA = isNumber(a);
         boolean numberB = isNumber(b);

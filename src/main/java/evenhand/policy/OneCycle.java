@@ -1,10 +1,12 @@
 package evenhand.policy;
 
+import evenhand.facts.Candidate;
 import evenhand.facts.Job;
 import evenhand.facts.Moment;
 import evenhand.facts.NoRoom;
 import evenhand.facts.NodeState;
 import evenhand.facts.Placement;
+import evenhand.facts.PlacementGroup;
 import evenhand.facts.Request;
 import evenhand.facts.Reservation;
 import evenhand.facts.Resident;
@@ -17,8 +19,11 @@ import evenhand.facts.Turn;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
+import evenhand.outcomes.Fit;
 import evenhand.outcomes.HoldingCost;
 import evenhand.outcomes.Outcome;
+import evenhand.outcomes.Preempt;
+import evenhand.outcomes.Preemptable;
 import evenhand.outcomes.Release;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
@@ -47,6 +52,7 @@ final class OneCycle {
   private final AccountTree tree;
   private final MakingRoom room;
   private final Firing firing;
+  private final Remembered remembered;
   private final List<Job> queue;
   private final List<Decided> outcomes = new ArrayList<>();
   private final List<HoldingCost> accruals = new ArrayList<>();
@@ -58,10 +64,15 @@ final class OneCycle {
   private int starts;
   private String waiting;
 
-  OneCycle(Loaded loaded, Snapshot snapshot, Firing firing) {
+  /**
+   * @param remembered what earlier cycles have found out, for a caller that does not need to know
+   *     why jobs wait; null where every wait is told
+   */
+  OneCycle(Loaded loaded, Snapshot snapshot, Firing firing, Remembered remembered) {
     this.loaded = loaded;
     this.snapshot = snapshot;
     this.firing = firing;
+    this.remembered = remembered;
     this.tree =
         loaded.order().usesTree() ? new AccountTree(snapshot.accounts(), snapshot.jobs()) : null;
     this.queue = loaded.order().sort(snapshot, tree);
@@ -69,16 +80,32 @@ final class OneCycle {
   }
 
   Decision decide() {
-    loaded.settings().forEach(firing::insert);
-    firing.insert(new Moment(snapshot.now()));
+    firing.begin(
+        () -> {
+          loaded.settings().forEach(firing::insert);
+          firing.insert(new Moment(snapshot.now()));
+        });
     open();
     board =
         new Board(
             snapshot, reservations.values(), firing, loaded.nodesMatter(), loaded.countAlike());
-    snapshot.tiers().forEach(firing::insert);
-    DroolsPolicy.groups(snapshot.placements()).forEach(firing::insert);
+    leaveNodes();
+    Set<PlacementGroup> groups = DroolsPolicy.groups(snapshot.placements());
+    firing.begin(
+        () -> {
+          board.begin();
+          snapshot.tiers().forEach(firing::insert);
+          groups.forEach(firing::insert);
+        });
+    if (remembered != null) {
+      remembered.cycle(snapshot.tiers(), groups);
+    }
     for (int i = 0; i < queue.size(); i++) {
-      turn(queue.get(i), i == 0);
+      if (remembered == null) {
+        turn(queue.get(i), i == 0);
+      } else {
+        actingTurn(queue.get(i), i == 0);
+      }
     }
     return new Decision(
         snapshot.policy(), loaded.hash(), null, snapshot.now(), outcomes, accruals, yields);
@@ -182,14 +209,36 @@ final class OneCycle {
     return any;
   }
 
-  /** Outcomes that rules reached side by side, in the order of the queue. */
+  /**
+   * Outcomes that rules reached side by side, in the order of the queue; those about jobs that are
+   * not queued after them, by id.
+   */
   private void record(List<Concluded> concluded, Map<String, Integer> position) {
     concluded.stream()
         .filter(c -> c.what() instanceof Outcome)
         .sorted(
-            Comparator.comparingInt(
-                c -> position.getOrDefault(((Outcome) c.what()).job(), Integer.MAX_VALUE)))
-        .forEach(c -> outcomes.add(new Decided((Outcome) c.what(), c.by().clause())));
+            Comparator.<Concluded>comparingInt(
+                    c -> position.getOrDefault(((Outcome) c.what()).job(), Integer.MAX_VALUE))
+                .thenComparing(c -> ((Outcome) c.what()).job(), Natural.IDS))
+        .forEach(c -> outcomes.add(c.by().decided((Outcome) c.what())));
+  }
+
+  /**
+   * What left its node leaves the board too (X2): a gang's GPUs on nodes that are up are idle, and
+   * nobody is ended twice.
+   */
+  private void leaveNodes() {
+    Map<String, Running> running = new HashMap<>();
+    snapshot.running().forEach(r -> running.put(r.job(), r));
+    for (Decided decided : outcomes) {
+      if (decided.outcome() instanceof Preempt preempt) {
+        Running left = running.get(preempt.job());
+        board.vacate(left, decided.rule());
+        if (room != null) {
+          room.left(left);
+        }
+      }
+    }
   }
 
   private void turn(Job job, boolean first) {
@@ -202,38 +251,23 @@ final class OneCycle {
         known = answers.get(asked(request, job));
       }
       if (known != null && known.holds(board.version(), waiting)) {
-        answered(known.told().to(job.id()), known.rule());
+        answered(new Decided(known.told().to(job.id()), known.rule(), known.ruleName()));
         return;
       }
     }
-    Turn turn =
-        new Turn(
-            job.id(),
-            request,
-            first,
-            queue.get(0).id(),
-            reservation,
-            reservation == null ? null : board.at(reservation.node(), reservation.tier()),
-            starts,
-            waiting);
-    List<FactHandle> shown = new ArrayList<>();
-    shown.add(firing.insert(turn));
     String before = waiting;
-    Verdict verdict = ask(turn, job, reservation, shown);
-    firing.forget(0);
-    shown.forEach(firing::delete);
-    if (alike && verdict.decided().outcome() instanceof Wait wait) {
+    Showing showing = new Showing(job, request, first, reservation);
+    Decided verdict = ask(showing, job, reservation, null);
+    showing.end();
+    if (alike && verdict.outcome() instanceof Wait wait) {
       answers.put(
-          verdict.ofThisAccount() ? asked(request, job) : new Asked(request, null, 0),
-          new Answer(wait, verdict.decided().rule(), board.version(), before));
+          ofThisAccount ? asked(request, job) : new Asked(request, null, 0),
+          new Answer(wait, verdict.rule(), verdict.ruleName(), board.version(), before));
     }
   }
 
-  /**
-   * @param ofThisAccount whether jobs of other accounts that ask for the same may get another
-   *     answer
-   */
-  private record Verdict(Decided decided, boolean ofThisAccount) {}
+  /** Whether jobs of other accounts that ask for the same may get another answer than the last. */
+  private boolean ofThisAccount;
 
   /**
    * What was asked, by whom where that matters; {@code more} is what K5 adds to the account's
@@ -246,13 +280,22 @@ final class OneCycle {
   }
 
   /** What jobs of one request were told, and under which circumstances. */
-  private record Answer(Wait told, String rule, int version, String waiting) {
+  private record Answer(Wait told, String rule, String ruleName, int version, String waiting) {
     boolean holds(int nowVersion, String nowWaiting) {
       return version == nowVersion && Objects.equals(waiting, nowWaiting);
     }
   }
 
+  private Boolean allocatedAsSeen(Job job) {
+    return loaded.looksAt().contains("allocated") ? (Boolean) allocated(tree, job) : null;
+  }
+
   private Request request(Job job) {
+    return request(loaded, job, allocatedAsSeen(job));
+  }
+
+  /** What a job asks for, as far as rules look at it. */
+  static Request request(Loaded loaded, Job job, Boolean allocated) {
     Set<String> looksAt = loaded.looksAt();
     return new Request(
         job.nodes(),
@@ -267,7 +310,7 @@ final class OneCycle {
         looksAt.contains("minRuntimeSeconds") ? job.minRuntimeSeconds() : 0,
         looksAt.contains("resumable") && job.resumable(),
         looksAt.contains("attempt") ? job.attempt() : 0,
-        looksAt.contains("allocated") ? allocated(tree, job) : null);
+        allocated);
   }
 
   /** N5: it declares a minimum run time, and its account has a budget to pay it from. */
@@ -275,21 +318,186 @@ final class OneCycle {
     return job.minRuntimeSeconds() > 0 && (tree == null || tree.share(job.account()) > 0);
   }
 
-  private void answered(Wait wait, String rule) {
-    outcomes.add(new Decided(wait, rule));
+  private void answered(Decided wait) {
+    outcomes.add(wait);
+    waits(wait.outcome().job());
+  }
+
+  private void waits(String job) {
     if (waiting == null) {
-      waiting = wait.job();
+      waiting = job;
     }
   }
 
-  /** Asks the stages of a turn until one gives the verdict, and carries it out on the board. */
-  private Verdict ask(Turn turn, Job job, Reservation reservation, List<FactHandle> shown) {
-    String about = "job " + turn.job();
-    if (requests.add(turn.request())) {
-      firing.insert(turn.request());
-      firing.ask(Stage.FIT, about);
-      firing.keep(); // what fits a request stays true all cycle
+  /** A turn of which nobody asks why the job waits: rules are asked only what they never were. */
+  private void actingTurn(Job job, boolean first) {
+    Reservation reservation = reservations.get(job.id());
+    Remembered.Shape shape = remembered.shape(job, allocatedAsSeen(job), room != null);
+    boolean alike = !first && reservation == null;
+    if (alike && remembered.waits(shape, board.version(), waiting)) {
+      waits(job.id());
+      return;
     }
+    Request request = shape.request;
+    Object key =
+        reservation == null
+            ? remembered.key(
+                shape, first, queue.get(0).id(), starts, waiting, boardNumber(request.nodes()))
+            : null;
+    String before = waiting;
+    Showing showing = new Showing(job, request, first, reservation);
+    Decided verdict = null;
+    if (key == null || !remembered.nothingFor(key)) {
+      verdict = ask(showing, job, reservation, key);
+      if (verdict == null && key != null && (room == null || !loaded.has(Stage.RESERVE))) {
+        remembered.learnNothing(key);
+      }
+    } else if (room != null && mayMakeRoom(request)) {
+      MakingRoom.Found found =
+          room.make(
+              request, job, fitting(request, showing), kinds -> judge(kinds, key, showing), false);
+      if (found.start() != null) {
+        showing.turn();
+        carryOut(found, showing);
+        verdict = found.start();
+      }
+    }
+    showing.end();
+    if (verdict == null) {
+      waits(job.id());
+      if (alike) {
+        remembered.waited(shape, board.version(), before);
+      }
+    }
+  }
+
+  private int numbered = -1;
+  private final Map<Integer, Integer> numbers = new HashMap<>();
+
+  private int boardNumber(int most) {
+    if (numbered != board.version()) {
+      numbers.clear();
+      numbered = board.version();
+    }
+    int counted = loaded.countAlike() ? most : 1;
+    return numbers.computeIfAbsent(counted, n -> remembered.board(board.kinds(n)));
+  }
+
+  /** What rules are shown for one turn: nothing before it is asked for, and gone when it ends. */
+  private final class Showing {
+    private final Job job;
+    private final Request request;
+    private final boolean first;
+    private final Reservation reservation;
+    private final List<FactHandle> shown = new ArrayList<>();
+    private Turn turn;
+
+    Showing(Job job, Request request, boolean first, Reservation reservation) {
+      this.job = job;
+      this.request = request;
+      this.first = first;
+      this.reservation = reservation;
+    }
+
+    String about() {
+      return "job " + job.id();
+    }
+
+    Turn turn() {
+      if (turn == null) {
+        turn =
+            new Turn(
+                job.id(),
+                request,
+                first,
+                queue.get(0).id(),
+                reservation,
+                reservation == null ? null : board.at(reservation.node(), reservation.tier()),
+                starts,
+                waiting);
+        shown.add(firing.insert(turn));
+        if (requests.add(request)) {
+          firing.insert(request);
+          firing.ask(Stage.FIT, about());
+          firing.keep(); // what fits a request stays true all cycle
+        }
+      }
+      return turn;
+    }
+
+    void add(Object fact) {
+      shown.add(firing.insert(fact));
+    }
+
+    void end() {
+      if (turn != null) {
+        firing.forget(0);
+        shown.forEach(firing::delete);
+      }
+    }
+  }
+
+  /** Placements that fit and are up, with what is idle on each. */
+  private List<Placement> fitting(Request request, Showing showing) {
+    Set<PlacementGroup> groups = remembered == null ? null : remembered.fits(request);
+    if (groups == null) {
+      showing.turn();
+      groups = new HashSet<>();
+      for (Object fact : firing.facts(Fit.class)) {
+        Fit fit = (Fit) fact;
+        if (fit.request().equals(request) && fit.group().state() == NodeState.UP) {
+          groups.add(fit.group());
+        }
+      }
+      if (remembered != null) {
+        remembered.learn(request, groups);
+      }
+    }
+    Set<PlacementGroup> fits = groups;
+    return board.all().stream().filter(p -> fits.contains(p.group())).toList();
+  }
+
+  /** By which rule running work of each of these kinds may be ended for the job (K4). */
+  private Map<Candidate, Rule> judge(Set<Candidate> kinds, Object key, Showing showing) {
+    Map<Candidate, Rule> known = key == null ? null : remembered.judged(key, kinds);
+    if (known != null) {
+      return known;
+    }
+    showing.turn();
+    List<FactHandle> shown = new ArrayList<>();
+    kinds.forEach(k -> shown.add(firing.insert(k)));
+    firing.ask(Stage.SHIELD, showing.about());
+    Map<Candidate, Rule> may = new HashMap<>();
+    for (Concluded c : firing.ask(Stage.PREEMPT, showing.about())) {
+      if (c.what() instanceof Preemptable preemptable) {
+        may.put(preemptable.candidate(), c.by());
+      }
+    }
+    shown.forEach(firing::delete);
+    if (key != null) {
+      remembered.learn(key, kinds, may);
+    }
+    return may;
+  }
+
+  private void carryOut(MakingRoom.Found found, Showing showing) {
+    found.preempts().forEach(outcomes::add);
+    found.victims().forEach(v -> board.vacate(v, found.start().rule()));
+    started((Start) found.start().outcome(), found.start().rule(), null);
+    outcomes.add(found.start());
+    notified(showing.about(), found.start(), showing);
+  }
+
+  /**
+   * Asks the stages of a turn until one gives the verdict, and carries it out on the board.
+   *
+   * @param key what the turn is told by, where answers are remembered
+   * @return null when it waits and nobody asks why
+   */
+  private Decided ask(Showing showing, Job job, Reservation reservation, Object key) {
+    Turn turn = showing.turn();
+    String about = showing.about();
+    ofThisAccount = false;
     firing.ask(Stage.AVAILABLE, about);
     firing.ask(Stage.PERMISSION, about);
     Decided verdict = verdict(firing.ask(Stage.START, about), about);
@@ -298,45 +506,49 @@ final class OneCycle {
       outcomes.add(verdict);
       for (Concluded c : firing.ask(Stage.SWAP, about)) {
         if (c.what() instanceof Release release) {
-          released(release, c.by().clause());
+          released(release, c.by());
         }
       }
-      notified(about, verdict, shown);
-      return new Verdict(verdict, false);
+      notified(about, verdict, showing);
+      return verdict;
     }
     verdict = verdict(firing.ask(Stage.ABSORB, about), about);
-    boolean ofThisAccount = false;
     if (verdict == null && room != null && mayMakeRoom(turn.request())) {
-      MakingRoom.Found found = room.make(board, firing, turn, job, about);
+      MakingRoom.Found found =
+          room.make(
+              turn.request(),
+              job,
+              fitting(turn.request(), showing),
+              kinds -> judge(kinds, key, showing),
+              remembered == null);
       if (found.start() != null) {
-        found.preempts().forEach(outcomes::add);
-        found.victims().forEach(v -> board.vacate(v, found.start().rule()));
-        started((Start) found.start().outcome(), found.start().rule(), null);
-        outcomes.add(found.start());
-        notified(about, found.start(), shown);
-        return new Verdict(found.start(), false);
+        carryOut(found, showing);
+        return found.start();
       }
-      shown.add(firing.insert(new NoRoom(found.byAnyone(), found.freeAt())));
+      showing.add(new NoRoom(found.byAnyone(), found.freeAt()));
       ofThisAccount = found.byAnyone();
     }
     if (verdict == null) {
       verdict = verdict(firing.ask(Stage.RESERVE, about), about);
     }
+    if (verdict == null && remembered != null) {
+      return null;
+    }
     if (verdict == null) {
       verdict = dominant(firing.ask(Stage.WAIT, about), about);
-      answered((Wait) verdict.outcome(), verdict.rule());
-      return new Verdict(verdict, ofThisAccount);
+      answered(verdict);
+      return verdict;
     }
     outcomes.add(verdict);
     if (verdict.outcome() instanceof Start start) {
       started(start, verdict.rule(), reservation);
-      notified(about, verdict, shown);
+      notified(about, verdict, showing);
     } else if (verdict.outcome() instanceof Reserve r) {
       hold(r.job(), r.node(), r.tier(), r.gpus(), verdict.rule());
     } else if (verdict.outcome() instanceof Absorb a) {
       hold(a.job(), a.node(), a.tier(), a.gpus(), verdict.rule());
     }
-    return new Verdict(verdict, ofThisAccount);
+    return verdict;
   }
 
   /** Unallocated work never makes others leave (K4); asking for it would be work for nothing. */
@@ -352,7 +564,7 @@ final class OneCycle {
           c.what() instanceof Together together
               ? new Start(
                   together.job(),
-                  board.expand(together.gang(), together.gpus()),
+                  board.expand(together.gang(), together.gpus(), loaded.preference()),
                   together.allocated())
               : c.what() instanceof Start
                       || c.what() instanceof Reserve
@@ -363,7 +575,7 @@ final class OneCycle {
         throw new RuleFailed(
             "two verdicts for " + about + ": by " + verdict.rule() + " and by " + name(c));
       }
-      verdict = one == null ? verdict : new Decided(one, c.by().clause());
+      verdict = one == null ? verdict : c.by().decided(one);
     }
     return verdict;
   }
@@ -384,7 +596,7 @@ final class OneCycle {
                   + ", which the policy's explain order does not list");
         }
         if (rank < bestRank) {
-          best = new Decided(wait, c.by().clause());
+          best = c.by().decided(wait);
           bestRank = rank;
         }
       }
@@ -429,19 +641,19 @@ final class OneCycle {
     board.reserve(node, tier, gpus, job, rule);
   }
 
-  private void released(Release release, String rule) {
-    board.release(release.node(), release.tier(), release.gpus(), release.job(), rule);
+  private void released(Release release, Rule by) {
+    board.release(release.node(), release.tier(), release.gpus(), release.job(), by.clause());
     reservations.remove(release.job());
-    outcomes.add(new Decided(release, rule));
+    outcomes.add(by.decided(release));
   }
 
   /**
    * A start that the shell put together is shown to the rules, as those that rules conclude are.
    */
-  private void notified(String about, Decided verdict, List<FactHandle> shown) {
+  private void notified(String about, Decided verdict, Showing showing) {
     Start start = (Start) verdict.outcome();
     if (!firing.holds(start)) {
-      shown.add(firing.insert(start));
+      showing.add(start);
     }
     for (Concluded c : firing.ask(Stage.NOTIFY, about)) {
       if (c.what() instanceof Yield yield) {

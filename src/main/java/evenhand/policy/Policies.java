@@ -127,6 +127,7 @@ public final class Policies {
     }
     Map<String, Rule> rules = lint(texts, faults);
     parametersUsed(path, texts, parameters, faults);
+    windows(path, parameters, faults);
 
     Map<String, Comparator<Placement>> functions = new HashMap<>();
     functions.put("most_idle", Choices.MOST_IDLE);
@@ -144,14 +145,17 @@ public final class Policies {
       throw new PolicyFault(faults);
     }
     Set<String> looksAt = new HashSet<>();
-    boolean nodesMatter = false;
     boolean countAlike = false;
+    // Of nodes alike in all else the board shows the first by name; a preference may want the last.
+    boolean nodesMatter =
+        choices.values().stream().anyMatch(choice -> choice.keys().contains("node_desc"));
     for (Rule rule : rules.values()) {
       if (rule.stage().ofTurn()) {
         String bare = Lint.bare(rule.text());
         OPTIONAL_PARTS.stream().filter(part -> word(bare, part)).forEach(looksAt::add);
         nodesMatter |= word(Lint.conditions(bare), "node");
         countAlike |= word(Lint.conditions(bare), "gang");
+        countAlike |= word(Lint.conditions(bare), "most_nodes");
       }
     }
     Map<String, String> all = new LinkedHashMap<>();
@@ -272,6 +276,34 @@ public final class Policies {
                         + ", 0 or more"));
           }
         });
+  }
+
+  /**
+   * A window of no length, or of none that can be read, would silently mean "never": nobody charged
+   * (A3), nobody preempted (K8).
+   */
+  private static void windows(String path, Map<String, Parameter> parameters, List<Fault> faults) {
+    for (String name : List.of("lookback", "preempt_window")) {
+      Parameter p = parameters.get(name);
+      if (p == null || p.value() == null || p.value().isBlank()) {
+        continue; // told already where it is a fault
+      }
+      boolean always = name.equals("preempt_window") && p.value().equals("always");
+      double seconds = setting(name, p).number();
+      if (!always && !(seconds > 0 && seconds < Double.POSITIVE_INFINITY)) {
+        faults.add(
+            new Fault(
+                path,
+                0,
+                null,
+                "parameter "
+                    + name
+                    + " is "
+                    + p.value()
+                    + "; it must be a time longer than 0, e.g. "
+                    + (name.equals("lookback") ? "7d" : "30m, or always")));
+      }
+    }
   }
 
   /** Every parameter is read by some rule, and every one that a rule reads exists. */

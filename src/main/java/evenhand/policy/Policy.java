@@ -5,11 +5,13 @@ import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
+import evenhand.facts.Setting;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.outcomes.Admission;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Settlement;
+import evenhand.outcomes.Wait;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -50,6 +52,11 @@ public interface Policy {
   /** The window over which charged usage is summed (A3); empty where the policy has none. */
   Optional<Duration> lookback();
 
+  /** One of its parameters as it stands; empty where it has none of that name. */
+  default Optional<Setting> setting(String name) {
+    return Optional.empty();
+  }
+
   /** One rule by its whole name. */
   Optional<Rule> rule(String name);
 
@@ -79,6 +86,31 @@ public interface Policy {
    *     verdict; the message names rule and job, and nothing was decided
    */
   Decision decide(Snapshot snapshot);
+
+  /**
+   * The same policy for one caller that asks it again and again and does not need to know why jobs
+   * wait: the simulator. It decides what {@link #decide} does, in the same order, with the waits
+   * left out. Not to be shared between threads.
+   */
+  default Acting acting() {
+    return snapshot -> {
+      Decision d = decide(snapshot);
+      return new Decision(
+          d.policy(),
+          d.policyHash(),
+          d.snapshotHash(),
+          d.now(),
+          d.outcomes().stream().filter(o -> !(o.outcome() instanceof Wait)).toList(),
+          d.accruals(),
+          d.yields());
+    };
+  }
+
+  /** Decides without saying why jobs wait. */
+  @FunctionalInterface
+  interface Acting {
+    Decision decide(Snapshot snapshot);
+  }
 
   /**
    * Answers a submission (N1 to N6): placements are the whole inventory, down and drained ones too.

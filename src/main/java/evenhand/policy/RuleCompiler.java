@@ -40,7 +40,8 @@ final class RuleCompiler {
           "most_promised",
           "largest",
           "total",
-          "gang");
+          "gang",
+          "most_nodes");
 
   /**
    * @param texts by path below the rules folder, in module order
@@ -68,6 +69,7 @@ final class RuleCompiler {
                     .thenComparing(PlacementGroup::state))));
     conf.setOption(AccumulateFunctionOption.get("total", new Total()));
     conf.setOption(AccumulateFunctionOption.get("gang", new GangOf(preference)));
+    conf.setOption(AccumulateFunctionOption.get("most_nodes", new MostNodes()));
     KnowledgeBuilder builder = KnowledgeBuilderFactory.newKnowledgeBuilder(conf);
     texts.forEach(
         (path, text) ->

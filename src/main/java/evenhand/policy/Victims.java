@@ -23,7 +23,7 @@ final class Victims {
   private Victims() {}
 
   /**
-   * @param on where the job starts, one placement a node, as they stand before the victims leave
+   * @param on where the job starts, one placement a node, as they stand when the victims have left
    * @param victims those that must go, cheapest first
    */
   record Room(List<Placement> on, List<Running> victims) {}
@@ -125,22 +125,19 @@ final class Victims {
       for (Running victim : victims) {
         victim.on().forEach(s -> vacated.add(new Key(s.node(), s.tier().name())));
       }
-      List<Map.Entry<Key, Placement>> candidates = new ArrayList<>();
-      for (Map.Entry<Key, Placement> e : placements.entrySet()) {
-        if (idle.get(e.getKey()) >= gpus && enoughOfTier.get(e.getKey().tier()) >= nodes) {
-          candidates.add(e);
-        }
-      }
+      List<Placement> candidates = new ArrayList<>();
+      placements.forEach(
+          (key, p) -> {
+            if (idle.get(key) >= gpus && enoughOfTier.get(key.tier()) >= nodes) {
+              candidates.add(p.withIdle(idle.get(key)));
+            }
+          });
       candidates.sort(
-          Comparator.<Map.Entry<Key, Placement>>comparingInt(
-                  e -> vacated.contains(e.getKey()) && e.getValue().idle() < gpus ? 0 : 1)
-              .thenComparing(Map.Entry::getValue, preference));
-      String tier = candidates.get(0).getKey().tier();
-      return candidates.stream()
-          .filter(e -> e.getKey().tier().equals(tier))
-          .limit(nodes)
-          .map(Map.Entry::getValue)
-          .toList();
+          Comparator.<Placement>comparingInt(
+                  p -> vacated.contains(new Key(p.node(), p.tier().name())) ? 0 : 1)
+              .thenComparing(preference));
+      String tier = candidates.get(0).tier().name();
+      return candidates.stream().filter(p -> p.tier().name().equals(tier)).limit(nodes).toList();
     }
   }
 }

@@ -5,6 +5,7 @@ import evenhand.facts.Snapshot;
 import evenhand.json.DecisionJson;
 import evenhand.json.SnapshotJson;
 import evenhand.outcomes.Decision;
+import java.util.Optional;
 
 /** Records decisions and snapshots as JSON (FORMATS 1, 2). */
 public final class JsonRecorder implements Recorder {
@@ -12,6 +13,11 @@ public final class JsonRecorder implements Recorder {
   @Override
   public String decision(Decision decision) {
     return DecisionJson.write(decision);
+  }
+
+  @Override
+  public Optional<Decision> readDecision(String json) {
+    return Optional.of(DecisionJson.read("the decision", json));
   }
 
   @Override
@@ -25,7 +31,7 @@ public final class JsonRecorder implements Recorder {
   }
 
   @Override
-  public Snapshot read(String snapshot) {
+  public Snapshot readSnapshot(String snapshot) {
     return SnapshotJson.readRecorded("the snapshot", snapshot);
   }
 }

@@ -18,6 +18,7 @@ record Settings(
     @DefaultValue("main") String clusterName,
     @DefaultValue("reservation") String policy,
     String rules,
+    @DefaultValue("true") boolean checkScenarios,
     @DefaultValue List<TierSetting> tiers,
     @DefaultValue List<AccountSetting> accounts,
     @DefaultValue List<NodeSetting> nodes,
@@ -42,6 +43,7 @@ record Settings(
   record CycleSetting(
       @DefaultValue("true") boolean enabled,
       @DefaultValue("5s") Duration interval,
+      @DefaultValue("5s") Duration lease,
       @DefaultValue("60s") Duration staleAfter,
       Duration lookback,
       @DefaultValue("60s") Duration goneAfter,
@@ -55,6 +57,7 @@ record Settings(
       @DefaultValue("5m") Duration maxPause,
       @DefaultValue("10") int maxTries,
       @DefaultValue("15m") Duration giveUpAfter,
+      @DefaultValue("10m") Duration pendingLimit,
       @DefaultValue("10m") Duration slack,
       @DefaultValue("3") int failuresPerCycle) {}
 
@@ -77,6 +80,7 @@ record Settings(
         submission.maxPause(),
         submission.maxTries(),
         submission.giveUpAfter(),
+        submission.pendingLimit(),
         submission.slack(),
         cycle.ordersPerCycle(),
         submission.failuresPerCycle());

@@ -15,8 +15,10 @@ import evenhand.cycle.PolicyInForce;
 import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
+import evenhand.cycle.Steps;
 import evenhand.cycle.Store;
 import evenhand.facts.Tier;
+import evenhand.policy.Policies;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFiles;
 import evenhand.router.HttpRouter;
@@ -26,6 +28,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -82,8 +85,11 @@ class Wiring {
         settings.rules() == null || settings.rules().isBlank()
             ? Optional.empty()
             : Optional.of(Path.of(settings.rules()));
-    Check check = new Check(RuleFiles.of(folder));
-    PolicyInForce policy = new PolicyInForce(check.passed(settings.policy(), Optional.empty()));
+    PolicyInForce policy =
+        new PolicyInForce(
+            settings.checkScenarios()
+                ? new Check(RuleFiles.of(folder)).passed(settings.policy(), Optional.empty())
+                : Policies.load(folder, settings.policy(), Map.of()));
     LOG.info(
         "Policy {} from {}, {}", policy.get().name(), policy.get().where(), policy.get().hash());
     return policy;
@@ -96,7 +102,7 @@ class Wiring {
     List<AccountSetup> accounts = mode == Mode.DEMO ? Demo.ACCOUNTS : settings.accountSetups();
     Settings.need(!tiers.isEmpty(), "evenhand.tiers is empty: no GPU could be used");
     Settings.need(!accounts.isEmpty(), "evenhand.accounts is empty: nobody could submit a job");
-    PostgresStore store = new PostgresStore(source);
+    PostgresStore store = new PostgresStore(source, settings.cycle().lease());
     store.setUp(tiers, accounts, clock.instant());
     return store;
   }
@@ -138,7 +144,8 @@ class Wiring {
       PolicyInForce policy,
       Recorder recorder,
       Clock clock,
-      CycleSettings cycleSettings) {
+      CycleSettings cycleSettings,
+      ObjectProvider<Steps> steps) {
     Cluster cluster =
         switch (mode) {
           case DEMO -> Demo.cluster(clock);
@@ -147,7 +154,15 @@ class Wiring {
         };
     Settings.need(
         cluster != null, "evenhand.cluster=slurm, but no Slurm adapter is part of this build");
-    return new Cycle(store, cluster, router, policy, recorder, clock, cycleSettings);
+    return new Cycle(
+        store,
+        cluster,
+        router,
+        policy,
+        recorder,
+        clock,
+        cycleSettings,
+        steps.getIfAvailable(() -> Steps.UNWATCHED));
   }
 
   private static Cluster simulated(Settings settings, Clock clock) {
@@ -175,8 +190,14 @@ class Wiring {
   }
 
   @Bean
-  Desk desk(Store store, PolicyInForce policy, Cycle cycle, CycleSettings settings, Clock clock) {
-    return new FrontDesk(store, policy, cycle::latest, settings, clock);
+  Desk desk(
+      Store store,
+      PolicyInForce policy,
+      Cycle cycle,
+      Recorder recorder,
+      CycleSettings settings,
+      Clock clock) {
+    return new FrontDesk(store, policy, cycle::latest, recorder::readDecision, settings, clock);
   }
 
   @Bean
@@ -186,8 +207,8 @@ class Wiring {
   }
 
   @Bean
-  CycleHealth cycleHealthIndicator(CycleTimer timer, Settings settings, Clock clock) {
-    return new CycleHealth(timer, settings, clock);
+  CycleHealth cycleHealthIndicator(CycleTimer timer, Store store, Settings settings, Clock clock) {
+    return new CycleHealth(timer, store, settings, clock);
   }
 
   @Bean

@@ -56,12 +56,15 @@ public final class MemoryStore implements Store {
   private final Map<Long, Attempt> newest = new HashMap<>();
   private final NavigableMap<Long, Order> openOrders = new TreeMap<>();
   private final List<LedgerRow> ledger = new ArrayList<>();
+  private final List<Earlier> earlier = new ArrayList<>();
   private final Map<Long, List<Integer>> uncharged = new HashMap<>();
   private final Map<Long, Double> charged = new HashMap<>();
   private final NavigableMap<Long, Recorded> decisions = new TreeMap<>();
   private long lastJob;
   private long lastOrder;
   private long lastDecision;
+
+  private record Earlier(String account, double gpuSeconds, Instant at) {}
 
   private record Keyed(long job, String digest, Instant at) {}
 
@@ -192,6 +195,11 @@ public final class MemoryStore implements Store {
   public synchronized World load(Instant window) {
     Map<String, Double> used = new HashMap<>();
     if (window != null) {
+      for (Earlier e : earlier) {
+        if (e.at().isAfter(window)) {
+          used.merge(e.account(), e.gpuSeconds(), Double::sum);
+        }
+      }
       for (LedgerRow row : ledger) {
         if (row.kind().equals(HoldingCost.RUN)
             && row.chargedAt() != null
@@ -216,6 +224,12 @@ public final class MemoryStore implements Store {
         openAttempts.values().stream()
             .sorted(Comparator.comparingLong(Attempt::job).thenComparingInt(Attempt::attempt))
             .toList());
+  }
+
+  @Override
+  public synchronized World inventory() {
+    World world = load(null);
+    return new World(world.tiers(), world.stock(), world.accounts(), List.of(), List.of());
   }
 
   @Override
@@ -288,6 +302,13 @@ public final class MemoryStore implements Store {
                   o.token().equals(finish.token())
                       && (finish.kind() == null || o.kind() == finish.kind()));
     }
+    for (Token token : changes.hurried()) {
+      openOrders.replaceAll(
+          (id, o) ->
+              o.kind() == Order.Kind.SUBMIT && o.token().equals(token)
+                  ? o.later(changes.at(), o.inDoubt(), o.answer())
+                  : o);
+    }
     if (changes.decision() == null) {
       return null;
     }
@@ -338,6 +359,14 @@ public final class MemoryStore implements Store {
     accounts.put(
         account,
         new Account(old.id(), old.parent(), old.weight(), old.cumulativeUsage() + tflopSeconds, 0));
+  }
+
+  /**
+   * What an account was charged in a moment that this store has not seen: part of its window (A3)
+   * until that moment has left it.
+   */
+  public synchronized void usedBefore(String account, double gpuSeconds, Instant at) {
+    earlier.add(new Earlier(account, gpuSeconds, at));
   }
 
   @Override
@@ -580,6 +609,25 @@ public final class MemoryStore implements Store {
   @Override
   public synchronized Optional<Desk.DecisionView> decision(long id) {
     return Optional.ofNullable(decisions.get(id)).map(Recorded::view);
+  }
+
+  @Override
+  public synchronized Map<Long, Desk.DecisionView> lastSaid(List<Long> wanted) {
+    Map<Long, Desk.DecisionView> said = new HashMap<>();
+    for (long job : wanted) {
+      decisions(job, 1, Long.MAX_VALUE).forEach(view -> said.put(job, view));
+    }
+    return said;
+  }
+
+  @Override
+  public synchronized Backlog backlog() {
+    return new Backlog(
+        openOrders.size(),
+        openOrders.values().stream()
+            .map(Order::createdAt)
+            .min(Comparator.naturalOrder())
+            .orElse(null));
   }
 
   @Override

@@ -3,6 +3,7 @@ package evenhand.simulator;
 import evenhand.cycle.Cancellation;
 import evenhand.cycle.Cluster;
 import evenhand.cycle.Reading;
+import evenhand.cycle.Release;
 import evenhand.cycle.SeenJob;
 import evenhand.cycle.Submission;
 import evenhand.cycle.SubmitOrder;
@@ -54,7 +55,7 @@ public final class SimulatedCluster implements Cluster {
   private static final class Simulated {
     String number;
     SubmitOrder order;
-    SeenJob.State state = SeenJob.State.PENDING;
+    SeenJob.State state = SeenJob.State.HELD;
     Instant submittedAt;
     Instant startableAt;
     Instant startedAt;
@@ -236,10 +237,8 @@ public final class SimulatedCluster implements Cluster {
     job.number = Long.toString(++lastNumber);
     job.order = order;
     job.submittedAt = clock.instant();
-    job.startableAt = job.submittedAt.plus(startDelay);
     job.runs = runTime.apply(order);
     jobs.put(job.number, job);
-    settle();
     return fate == null ? new Submission.Submitted(job.number) : fate.answer();
   }
 
@@ -253,6 +252,27 @@ public final class SimulatedCluster implements Cluster {
         .filter(j -> j.order.token().equals(token) && !j.submittedAt.isBefore(since))
         .findFirst()
         .map(this::seen);
+  }
+
+  @Override
+  public synchronized Release release(String clusterJob, Token token) {
+    settle();
+    Simulated job = jobs.get(clusterJob);
+    if (job != null && job.order.token().equals(token) && job.state == SeenJob.State.HELD) {
+      job.state = SeenJob.State.PENDING;
+      job.startableAt = clock.instant().plus(startDelay);
+      settle();
+    }
+    return new Release.Done();
+  }
+
+  @Override
+  public synchronized Cancellation withdraw(String clusterJob, Token token) {
+    settle();
+    Simulated job = jobs.get(clusterJob);
+    return job == null || job.state == SeenJob.State.RUNNING
+        ? new Cancellation.Done()
+        : cancel(clusterJob, token);
   }
 
   @Override

@@ -94,6 +94,8 @@ record SbatchCommand(
     options.addAll(
         List.of(
             "--parsable",
+            // It runs once its number is written down, and not before.
+            "--hold",
             // Slurm would start a job again by itself, unseen by the policy and its accounts.
             "--no-requeue",
             "--ignore-pbs",

@@ -36,6 +36,13 @@ record SeenJobs(
           + "tres-per-node:200,NodeList:4000,Name:100,Reason:200";
 
   private static final Pattern OURS = Pattern.compile("evenhand-[0-9a-z]{1,16}-\\d+-\\d+");
+
+  /** Reasons for which Slurm keeps a job waiting that it will not start as it is. */
+  private static final Pattern NEVER =
+      Pattern.compile(
+          "BadConstraints|Invalid(Account|QOS)|Partition(Node|Time)Limit"
+              + "|(Assoc|QOS)Max\\w*PerJob\\w*");
+
   private static final Pattern NO_STATE =
       Pattern.compile("job state '([^']*)' (?:is none of Slurm's|names two main states)");
 
@@ -142,7 +149,7 @@ record SeenJobs(
 
   private static SeenJob.State state(Job job) {
     return switch (job.state()) {
-      case "PENDING" -> SeenJob.State.PENDING;
+      case "PENDING" -> waiting(job.reason());
       case "COMPLETED" -> SeenJob.State.COMPLETED;
       case "FAILED" -> SeenJob.State.FAILED;
       case "CANCELLED" -> SeenJob.State.CANCELLED;
@@ -154,6 +161,15 @@ record SeenJobs(
       // RUNNING, SUSPENDED, which keeps its GPUs, and what is not known: never an end.
       default -> SeenJob.State.RUNNING;
     };
+  }
+
+  private static SeenJob.State waiting(String reason) {
+    if ("JobHeldUser".equals(reason)) {
+      return SeenJob.State.HELD;
+    }
+    return reason != null && NEVER.matcher(reason).matches()
+        ? SeenJob.State.REFUSED
+        : SeenJob.State.PENDING;
   }
 
   private static Integer exitCode(Job job, SeenJob.State state) {

@@ -3,6 +3,7 @@ package evenhand.slurm;
 import evenhand.cycle.Cancellation;
 import evenhand.cycle.Cluster;
 import evenhand.cycle.Reading;
+import evenhand.cycle.Release;
 import evenhand.cycle.SeenJob;
 import evenhand.cycle.Submission;
 import evenhand.cycle.SubmitOrder;
@@ -341,16 +342,68 @@ public final class SlurmCluster implements Cluster {
   }
 
   @Override
+  public Release release(String clusterJob, Token token) {
+    Ours ours = ours(clusterJob, token);
+    if (ours.failure() != null) {
+      return new Release.Failed(ours.failure());
+    }
+    // One that an administrator holds is not ours to release.
+    if (ours.state() != SeenJob.State.HELD) {
+      return new Release.Done();
+    }
+    Client.Answer answer = client.run(List.of("scontrol", "release", clusterJob));
+    boolean done =
+        answer.ok() || answer.err().contains("Job has already finished") || saysUnknownJob(answer);
+    return done ? new Release.Done() : new Release.Failed(answer.sentence());
+  }
+
+  @Override
   public Cancellation cancel(String clusterJob, Token token) {
+    Ours ours = ours(clusterJob, token);
+    return ours.failure() != null
+        ? new Cancellation.Failed(ours.failure())
+        : ours.state() == null || ours.state().ended()
+            ? new Cancellation.Done()
+            : scancel(List.of("scancel", clusterJob));
+  }
+
+  @Override
+  public Cancellation withdraw(String clusterJob, Token token) {
+    Ours ours = ours(clusterJob, token);
+    return ours.failure() != null
+        ? new Cancellation.Failed(ours.failure())
+        : ours.state() == null || ours.state().ended() || ours.state() == SeenJob.State.RUNNING
+            ? new Cancellation.Done()
+            : scancel(List.of("scancel", "--state=PENDING", clusterJob));
+  }
+
+  private Cancellation scancel(List<String> command) {
+    Client.Answer answer = client.run(command);
+    boolean over =
+        answer.ok()
+            || answer.err().contains("already completing or completed")
+            || saysUnknownJob(answer);
+    return over ? new Cancellation.Done() : new Cancellation.Failed(answer.sentence());
+  }
+
+  /**
+   * Whether a number is still our job's.
+   *
+   * @param state null when it is gone, or is another job by now
+   * @param failure why that is not known, or null
+   */
+  private record Ours(SeenJob.State state, String failure) {}
+
+  private Ours ours(String clusterJob, Token token) {
     if (!NUMBER.matcher(clusterJob).matches()) {
-      return new Cancellation.Failed("'" + clusterJob + "' is no number of a Slurm job");
+      return new Ours(null, "'" + clusterJob + "' is no number of a Slurm job");
     }
     Client.Answer who = client.run(whoIs(clusterJob));
     if (saysUnknownJob(who)) {
-      return new Cancellation.Done();
+      return new Ours(null, null);
     }
     if (!who.ok()) {
-      return new Cancellation.Failed(who.sentence());
+      return new Ours(null, who.sentence());
     }
     Optional<Job> job =
         Jobs.read(who.out(), SeenJobs.ZONE).values().stream()
@@ -358,11 +411,10 @@ public final class SlurmCluster implements Cluster {
             .findFirst();
     boolean gone = job.isEmpty() && who.out().strip().lines().count() == 1;
     if (gone) {
-      return new Cancellation.Done();
+      return new Ours(null, null);
     }
     if (job.isEmpty()) {
-      return new Cancellation.Failed(
-          "squeue's answer about job " + clusterJob + " is not understood");
+      return new Ours(null, "squeue's answer about job " + clusterJob + " is not understood");
     }
     if (!token.text().equals(job.get().name())) {
       // Slurm's numbers start over: this one is another job by now, so ours has ended.
@@ -371,17 +423,9 @@ public final class SlurmCluster implements Cluster {
           clusterJob,
           token.text(),
           job.get().name());
-      return new Cancellation.Done();
+      return new Ours(null, null);
     }
-    if (SeenJobs.seen(job.get()).state().ended()) {
-      return new Cancellation.Done();
-    }
-    Client.Answer answer = client.run(List.of("scancel", clusterJob));
-    boolean over =
-        answer.ok()
-            || answer.err().contains("already completing or completed")
-            || saysUnknownJob(answer);
-    return over ? new Cancellation.Done() : new Cancellation.Failed(answer.sentence());
+    return new Ours(SeenJobs.seen(job.get()).state(), null);
   }
 
   private static List<String> whoIs(String clusterJob) {

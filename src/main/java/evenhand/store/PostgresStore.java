@@ -1,5 +1,6 @@
 package evenhand.store;
 
+import com.zaxxer.hikari.HikariDataSource;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Attempt;
 import evenhand.cycle.Books;
@@ -42,11 +43,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -78,6 +83,8 @@ public final class PostgresStore implements Store, AutoCloseable {
   private final TransactionTemplate writing;
   private final TransactionTemplate reading;
   private final String installation;
+  private final Duration lease;
+  private ScheduledExecutorService heart;
   private Connection lead;
   private volatile long epoch = -1;
   private volatile Kept base;
@@ -86,7 +93,16 @@ public final class PostgresStore implements Store, AutoCloseable {
    * @param source a database that the migrations have been applied to
    */
   public PostgresStore(DataSource source) {
+    this(source, Duration.ofSeconds(5));
+  }
+
+  /**
+   * @param source a database that the migrations have been applied to
+   * @param lease after so long without a sign of life the right to decide goes to another process
+   */
+  public PostgresStore(DataSource source, Duration lease) {
     this.source = source;
+    this.lease = lease;
     this.sql = JdbcClient.create(source);
     this.batch = new JdbcTemplate(source);
     JdbcTransactionManager transactions = new JdbcTransactionManager(source);
@@ -105,48 +121,87 @@ public final class PostgresStore implements Store, AutoCloseable {
   @Override
   public synchronized boolean lead() {
     try {
-      if (lead != null && lead.isValid(5)) {
+      if (lead != null && lead.isValid((int) Math.max(1, lease.toSeconds()))) {
         return true;
       }
       drop();
       Connection connection = source.getConnection();
-      boolean got;
-      try (PreparedStatement ask = connection.prepareStatement("select pg_try_advisory_lock(?)")) {
-        ask.setLong(1, LEAD_LOCK);
-        try (ResultSet answer = ask.executeQuery()) {
-          got = answer.next() && answer.getBoolean(1);
+      try {
+        if (!take(connection)) {
+          connection.close();
+          return false;
         }
       } catch (SQLException e) {
-        connection.close();
+        discard(connection);
         throw e;
-      }
-      if (!got) {
-        connection.close();
-        return false;
       }
       lead = connection;
       base = null; // what another process recorded meanwhile is not known here
-      epoch =
-          sql.sql("update meta set leader_epoch = leader_epoch + 1 returning leader_epoch")
-              .query(Long.class)
-              .single();
+      beat();
       return true;
     } catch (SQLException e) {
       drop();
-      return false;
+      throw new DataAccessResourceFailureException(
+          "the database cannot be reached: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Takes the lock on this connection, and a new epoch with it. The lock is the session's: it is
+   * free when the process dies. A process that is frozen keeps its session, so the server ends one
+   * that has not been heard of for a lease.
+   */
+  private boolean take(Connection connection) throws SQLException {
+    try (PreparedStatement ask = connection.prepareStatement("select pg_try_advisory_lock(?)")) {
+      ask.setLong(1, LEAD_LOCK);
+      try (ResultSet answer = ask.executeQuery()) {
+        if (!answer.next() || !answer.getBoolean(1)) {
+          return false;
+        }
+      }
+    }
+    try (Statement sql = connection.createStatement()) {
+      sql.execute("set idle_session_timeout = " + lease.toMillis());
+      try (ResultSet answer =
+          sql.executeQuery(
+              "update meta set leader_epoch = leader_epoch + 1 returning leader_epoch")) {
+        answer.next();
+        epoch = answer.getLong(1);
+      }
+    }
+    return true;
+  }
+
+  /** From now on the session is heard of, for as long as this process runs at all. */
+  private void beat() {
+    if (heart == null) {
+      heart =
+          Executors.newSingleThreadScheduledExecutor(
+              task -> {
+                Thread thread = new Thread(task, "lead");
+                thread.setDaemon(true);
+                return thread;
+              });
+      long pause = lease.toMillis() / 5;
+      heart.scheduleWithFixedDelay(this::hold, pause, pause, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private synchronized void hold() {
+    try {
+      if (lead != null && !lead.isValid((int) Math.max(1, lease.toSeconds()))) {
+        drop();
+      }
+    } catch (SQLException e) {
+      drop();
     }
   }
 
   /** Gives the right to decide back. */
   @Override
   public synchronized void close() {
-    if (lead != null) {
-      try (PreparedStatement free = lead.prepareStatement("select pg_advisory_unlock(?)")) {
-        free.setLong(1, LEAD_LOCK);
-        free.execute();
-      } catch (SQLException e) {
-        // The connection is gone, and the lock with it.
-      }
+    if (heart != null) {
+      heart.shutdownNow();
     }
     drop();
   }
@@ -154,12 +209,22 @@ public final class PostgresStore implements Store, AutoCloseable {
   private void drop() {
     epoch = -1;
     if (lead != null) {
-      try {
-        lead.close();
-      } catch (SQLException e) {
-        // It was lost already, which is why it is dropped.
-      }
+      discard(lead);
       lead = null;
+    }
+  }
+
+  /** Ends the session: back in a pool it would keep the lock, and nobody could decide any more. */
+  private void discard(Connection connection) {
+    try {
+      if (source instanceof HikariDataSource pool) {
+        pool.evictConnection(connection);
+      } else {
+        connection.abort(Runnable::run);
+      }
+      connection.close();
+    } catch (SQLException e) {
+      // It was lost already, which is why it is dropped.
     }
   }
 
@@ -453,7 +518,6 @@ public final class PostgresStore implements Store, AutoCloseable {
                       used.put(rs.getString("account_id"), rs.getDouble("gpu_s"));
                     });
           }
-          List<Account> accounts = accounts(used);
           List<StoredJob> jobs =
               sql.sql(
                       JOB_COLUMNS
@@ -466,15 +530,24 @@ public final class PostgresStore implements Store, AutoCloseable {
           return new World(
               List.copyOf(tiers("where configured").values()),
               stock(tiers),
-              accounts,
+              accounts(used),
               jobs,
               attempts("where a.ended_at is null", Map.of(), tiers));
         });
   }
 
-  /**
-   * @param window what each was charged in the window, GPU-seconds
-   */
+  @Override
+  public World inventory() {
+    return reading.execute(
+        tx ->
+            new World(
+                List.copyOf(tiers("where configured").values()),
+                stock(tiers()),
+                accounts(Map.of()),
+                List.of(),
+                List.of()));
+  }
+
   private List<Account> accounts(Map<String, Double> window) {
     return sql.sql("select id, parent, weight, cumulative_usage from accounts order by id")
         .query(
@@ -577,7 +650,7 @@ public final class PostgresStore implements Store, AutoCloseable {
             """
             select a.job_id, a.attempt, j.account_id, a.state, a.decided_at, a.cluster_job,
                    a.started_at, a.ended_at, a.last_seen_at, a.restarts, a.allocated, a.cancel_by,
-                   a.preempt_for
+                   a.preempt_for, a.recalled
             from attempts a join jobs j on j.id = a.job_id
             """
                 + where
@@ -601,7 +674,8 @@ public final class PostgresStore implements Store, AutoCloseable {
                   rs.getInt("restarts"),
                   rs.getBoolean("allocated"),
                   rs.getString("cancel_by"),
-                  rs.getString("preempt_for"));
+                  rs.getString("preempt_for"),
+                  rs.getString("recalled"));
             })
         .list();
   }
@@ -747,6 +821,7 @@ public final class PostgresStore implements Store, AutoCloseable {
             a.restarts(),
             a.cancelBy(),
             a.preemptFor(),
+            a.recalled(),
             a.job(),
             a.attempt()
           });
@@ -757,7 +832,7 @@ public final class PostgresStore implements Store, AutoCloseable {
             update attempts
             set state = ?, cluster_job = ?, started_at = cast(? as timestamptz),
                 ended_at = cast(? as timestamptz), last_seen_at = cast(? as timestamptz),
-                restarts = ?, cancel_by = ?, preempt_for = ?
+                restarts = ?, cancel_by = ?, preempt_for = ?, recalled = ?
             where job_id = ? and attempt = ? and ended_at is null
             """,
             rows),
@@ -928,6 +1003,14 @@ public final class PostgresStore implements Store, AutoCloseable {
           and (cast(? as text) is null or kind = ?)
         """,
         finished);
+    batch.batchUpdate(
+        """
+        update outbox set next_try_at = ?
+        where kind = 'submit' and job_id = ? and attempt = ? and closed_at is null
+        """,
+        changes.hurried().stream()
+            .map(token -> new Object[] {time(changes.at()), token.job(), token.attempt()})
+            .toList());
   }
 
   /**
@@ -1069,6 +1152,13 @@ public final class PostgresStore implements Store, AutoCloseable {
               .list());
     }
     return due;
+  }
+
+  @Override
+  public Backlog backlog() {
+    return sql.sql("select count(*), min(created_at) as oldest from outbox where closed_at is null")
+        .query((rs, n) -> new Backlog(rs.getInt(1), instant(rs, "oldest")))
+        .single();
   }
 
   @Override
@@ -1327,6 +1417,27 @@ public final class PostgresStore implements Store, AutoCloseable {
                             d.policy(),
                             d.policyHash(),
                             decisionText(d))));
+  }
+
+  @Override
+  public Map<Long, Desk.DecisionView> lastSaid(List<Long> jobs) {
+    Map<Long, Long> newest = new HashMap<>();
+    sql.sql(
+            """
+            select job_id, max(decision_id) as id from decision_jobs where job_id = any (?)
+            group by job_id
+            """)
+        .param(new SqlArrayValue("bigint", jobs.toArray()))
+        .query(
+            rs -> {
+              newest.put(rs.getLong("job_id"), rs.getLong("id"));
+            });
+    Map<Long, Optional<Desk.DecisionView>> read = new HashMap<>();
+    Map<Long, Desk.DecisionView> said = new HashMap<>();
+    newest.forEach(
+        (job, id) ->
+            read.computeIfAbsent(id, this::decision).ifPresent(view -> said.put(job, view)));
+    return said;
   }
 
   @Override

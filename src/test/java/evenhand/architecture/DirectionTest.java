@@ -32,7 +32,8 @@ class DirectionTest {
         knows("slurm", "slurm", "cycle", "facts", "outcomes", "hostlist"),
         knows("store", "store", "cycle", "facts", "outcomes"),
         knows("router", "router", "cycle", "outcomes"),
-        knows("simulator", "simulator", "cycle", "policy", "facts", "outcomes", "hostlist"),
+        knows(
+            "simulator", "simulator", "cycle", "policy", "facts", "outcomes", "hostlist", "input"),
         knows(
             "check",
             "check",

@@ -30,10 +30,6 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
-import org.openjdk.jmh.results.RunResult;
-import org.openjdk.jmh.runner.Runner;
-import org.openjdk.jmh.runner.RunnerException;
-import org.openjdk.jmh.runner.options.OptionsBuilder;
 
 /** One decision of policy {@code reservation} on a new snapshot each time. */
 @State(Scope.Benchmark)
@@ -134,26 +130,5 @@ public class DecideBenchmark {
     }
     return new Snapshot(
         "reservation", NOW, "main", tiers, all, accounts, queue, List.of(), List.of());
-  }
-
-  /** Prints medians of both readings and their ratio. */
-  public static void main(String[] args) throws RunnerException {
-    Map<String, Double> medians = new java.util.TreeMap<>();
-    for (RunResult result :
-        new Runner(new OptionsBuilder().include(DecideBenchmark.class.getSimpleName()).build())
-            .run()) {
-      String name = result.getParams().getBenchmark();
-      medians.put(
-          result.getParams().getParam("world") + " " + name.substring(name.lastIndexOf('.') + 1),
-          result.getPrimaryResult().getStatistics().getPercentile(50));
-    }
-    System.out.println();
-    System.out.printf(
-        "%-18s %12s %14s %8s%n", "jobs,placements,%", "rules ms", "plain Java ms", "ratio");
-    for (String world : List.of("10000,1000,95", "100000,1000,95", "1000,1000,0")) {
-      double rules = medians.get(world + " rules");
-      double plain = medians.get(world + " plainJava");
-      System.out.printf("%-18s %12.1f %14.1f %8.2f%n", world, rules, plain, rules / plain);
-    }
   }
 }

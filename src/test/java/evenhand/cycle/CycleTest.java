@@ -463,6 +463,7 @@ class CycleTest {
     after(0);
     assertThat(store.job(a.job()).orElseThrow().attempt().clusterJob()).isNull();
     after(5);
+    after(1);
     assertThat(job(a).state()).isEqualTo(JobState.RUNNING);
     after(60);
     after(60);
@@ -592,6 +593,144 @@ class CycleTest {
     assertThat(job(a).state()).isEqualTo(JobState.RUNNING);
   }
 
+  /** An sbatch of a process that died or was frozen may reach the cluster after it was repeated. */
+  @Test
+  void aSubmissionThatArrivesLateIsWithdrawnAndNeverRuns() {
+    Token a = submit("BCG", 1);
+    after(0);
+    after(5);
+    assertThat(job(a).state()).isEqualTo(JobState.RUNNING);
+    cluster.submit(cluster.submitted().get(0));
+    CycleReport report = after(5);
+    assertThat(report.notes()).anyMatch(n -> n.contains("never released; it is withdrawn"));
+    assertThat(cluster.everything())
+        .extracting(SeenJob::state)
+        .containsExactly(SeenJob.State.RUNNING, SeenJob.State.CANCELLED);
+    cluster.end(a, SeenJob.State.COMPLETED, 0, null);
+    after(5);
+    cluster.submit(cluster.submitted().get(0));
+    after(5);
+    assertThat(cluster.everything().get(2).state()).isEqualTo(SeenJob.State.CANCELLED);
+    assertThat(job(a).state()).isEqualTo(JobState.COMPLETED);
+    assertThat(after(5).notes()).isEmpty();
+    balanced();
+  }
+
+  @Test
+  void whatDoesNotStartForLongGoesBackToTheQueue() {
+    cluster.startDelay(Duration.ofHours(9));
+    Token a = submit("BCG", 2);
+    after(0);
+    for (int i = 0; i < 10; i++) {
+      after(60);
+    }
+    assertThat(job(a).state()).isEqualTo(JobState.DISPATCHING);
+    cluster.startDelay(Duration.ZERO);
+    CycleReport report = after(60);
+    assertThat(report.notes()).anyMatch(n -> n.contains("is taken back from the cluster"));
+    after(5);
+    Token again = next(a);
+    assertThat(job(a).asks().attempt()).isEqualTo(2);
+    assertThat(store.job(a.job()).orElseThrow().attempt().attempt()).isEqualTo(2);
+    after(5);
+    assertThat(job(again).state()).isEqualTo(JobState.RUNNING);
+    assertThat(cluster.everything())
+        .extracting(SeenJob::state)
+        .containsExactly(SeenJob.State.CANCELLED, SeenJob.State.RUNNING);
+    assertThat(usage("BCG")).isZero();
+    balanced();
+  }
+
+  @Test
+  void whatStartsJustWhenItIsTakenBackGoesOn() {
+    cluster.startDelay(Duration.ofSeconds(603));
+    Token a = submit("BCG", 2);
+    after(0);
+    cycle =
+        cycle(
+            store,
+            new Answering(cluster) {
+              @Override
+              public Cancellation withdraw(String clusterJob, Token token) {
+                clock.advance(Duration.ofSeconds(4));
+                return super.withdraw(clusterJob, token);
+              }
+            });
+    for (int i = 0; i < 4; i++) {
+      after(i == 0 ? 1 : 200);
+    }
+    after(5);
+    assertThat(job(a).state()).isEqualTo(JobState.RUNNING);
+    assertThat(job(a).asks().attempt()).isOne();
+    assertThat(store.backlog().orders()).isZero();
+  }
+
+  /** The number was written down when sbatch gave it, so the clocks need not agree. */
+  @Test
+  void aJobWhoseNumberIsKnownIsKnownWhateverTheClocksSay() {
+    clock.advance(Duration.ofHours(2));
+    Token a = submit("BCG", 2);
+    CycleReport first = cycle.run();
+    assertThat(first.result()).isEqualTo(CycleReport.Result.DECIDED);
+    Cluster behind =
+        new Answering(cluster) {
+          @Override
+          public Reading read() throws ReadingFailed {
+            Reading read = super.read();
+            return new Reading(
+                read.at(),
+                read.placements(),
+                read.jobs().stream()
+                    .map(
+                        j ->
+                            new SeenJob(
+                                j.clusterJob(),
+                                j.name(),
+                                j.state(),
+                                j.submittedAt().minus(Duration.ofHours(1)),
+                                j.startedAt(),
+                                j.endedAt(),
+                                j.exitCode(),
+                                j.reason(),
+                                j.on(),
+                                j.restarts()))
+                    .toList());
+          }
+        };
+    cycle = cycle(store, behind);
+    after(5);
+    assertThat(job(a).state()).isEqualTo(JobState.RUNNING);
+  }
+
+  @Test
+  void whatCannotBeReleasedIsTriedAgainAndGivenUpInTheEnd() {
+    boolean[] open = {false};
+    Cluster locked =
+        new Answering(cluster) {
+          @Override
+          public Release release(String clusterJob, Token token) {
+            return open[0]
+                ? super.release(clusterJob, token)
+                : new Release.Failed("Access/permission denied");
+          }
+        };
+    cycle = cycle(store, locked);
+    Token a = submit("BCG", 2);
+    after(0);
+    for (int i = 0; i < 20 && job(a).asks().attempt() == 1; i++) {
+      after(60);
+    }
+    assertThat(job(a).asks().attempt()).isEqualTo(2);
+    open[0] = true;
+    for (int i = 0; i < 8; i++) {
+      after(60);
+    }
+    assertThat(job(a).state()).isEqualTo(JobState.RUNNING);
+    assertThat(cluster.everything())
+        .extracting(SeenJob::state)
+        .containsExactly(SeenJob.State.CANCELLED, SeenJob.State.RUNNING);
+  }
+
   @Test
   void whenTheControllerIsAwayTheOtherOrdersWait() {
     cluster.node("n2", MID, 8);
@@ -624,6 +763,16 @@ class CycleTest {
     @Override
     public Optional<SeenJob> find(Token token, Instant since) throws ReadingFailed {
       return other.find(token, since);
+    }
+
+    @Override
+    public Release release(String clusterJob, Token token) {
+      return other.release(clusterJob, token);
+    }
+
+    @Override
+    public Cancellation withdraw(String clusterJob, Token token) {
+      return other.withdraw(clusterJob, token);
     }
 
     @Override

@@ -179,9 +179,11 @@ class FrontDeskTest {
     assertThat(desk.why(second).code()).isEqualTo("NOT_DECIDED");
     after(0);
     Desk.Explanation why = desk.why(second);
-    assertThat(why.code()).isEqualTo("NO_IDLE");
-    assertThat(why.rule()).isEqualTo("D4");
-    assertThat(why.ruleName()).isEqualTo("D4 in words");
+    assertThat(why.code()).isEqualTo("NOT_FIRST");
+    assertThat(why.rule()).isEqualTo("R2");
+    assertThat(why.ruleName())
+        .isEqualTo("R2 A job of several GPUs that is not first waits without a reservation");
+    assertThat(why.behind()).isEqualTo(first);
     assertThat(why.needs()).isEqualTo("2 GPUs on one node");
     assertThat(why.best()).isEqualTo("0 on n1 (4090)");
     assertThat(why.position()).isEqualTo(2);
@@ -190,9 +192,10 @@ class FrontDeskTest {
     assertThat(why.ahead().get(0).figures()).containsKey("id");
     assertThat(why.decision()).isNotNull();
     assertThat(why.message())
-        .contains("All GPUs are in use. It needs 2 GPUs on one node. The most free now is 0 on n1");
+        .contains("Needs 2 GPUs on one node, which are not free together")
+        .contains("The most free now is 0 on n1");
     assertThat(desk.why(first).code()).isEqualTo("GATHERING");
-    assertThat(desk.why(first).message()).contains("holds 1 of the 2");
+    assertThat(desk.why(first).message()).containsIgnoringCase("holds 1 of the 2");
     Desk.Page<Desk.QueueLine> page = desk.queue(1, null);
     assertThat(page.items()).extracting(Desk.QueueLine::id).containsExactly(first);
     assertThat(desk.queue(1, page.next()).items())

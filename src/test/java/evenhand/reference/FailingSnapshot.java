@@ -113,14 +113,18 @@ final class FailingSnapshot {
           String.format(
               Locale.ROOT,
               "{\"job\":\"%s\",\"account\":\"%s\",\"on\":[%s],\"started_at\":\"%s\","
-                  + "\"protected_until\":\"%s\",\"allocated\":%s,\"resumable\":%s}",
+                  + "\"protected_until\":\"%s\",\"allocated\":%s,\"resumable\":%s,"
+                  + "\"min_runtime_s\":%d,\"checkpoint_at\":%s,\"leaving\":%s}",
               run.job(),
               run.account(),
               String.join(",", on),
               run.startedAt(),
               run.protectedUntil(),
               run.allocated(),
-              run.resumable()));
+              run.resumable(),
+              run.minRuntimeSeconds(),
+              run.checkpointAt() == null ? "null" : "\"" + run.checkpointAt() + "\"",
+              run.leaving()));
     }
     return String.format(
         Locale.ROOT,

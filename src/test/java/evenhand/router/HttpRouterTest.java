@@ -90,11 +90,9 @@ class HttpRouterTest {
     int nobody = server.getAddress().getPort();
     server.stop(0);
     router(nobody, 3);
-    long from = System.nanoTime();
     for (int i = 0; i < 10; i++) {
       router.yield(new Yield("7", "n1", "4090", 2));
     }
-    assertThat(Duration.ofNanos(System.nanoTime() - from)).isLessThan(Duration.ofMillis(500));
     await("dropped", 7);
     assertThat(count("sent")).isZero();
   }

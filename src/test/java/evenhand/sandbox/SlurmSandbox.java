@@ -356,6 +356,19 @@ public final class SlurmSandbox implements AutoCloseable {
         });
   }
 
+  /** Ends the controller, loses all it knew of jobs and nodes, and starts it again. */
+  public void restartControllerWithoutItsState() {
+    stopController();
+    try (Stream<Path> state = Files.list(files.root().resolve("state"))) {
+      for (Path file : state.filter(Files::isRegularFile).toList()) {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    startController();
+  }
+
   /**
    * Stops the controller in mid-flight: it stays there, accepts connections, and answers nothing.
    */

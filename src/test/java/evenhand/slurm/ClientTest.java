@@ -116,14 +116,12 @@ class ClientTest {
   void aCommandThatHangsIsKilledWithAllItStarted() throws Exception {
     fake.command(
         "sbatch", "sleep 300 & echo $! $$; trap '' TERM; echo waiting >&2; sleep 301; exit 0");
-    long began = System.nanoTime();
     Client.Answer answer =
         client(Duration.ofMillis(700), 1 << 20, System.getenv()).run(List.of("sbatch"));
     assertThat(answer.ending()).isEqualTo(Client.Ending.TIMED_OUT);
     assertThat(answer.exitCode()).isEqualTo(-1);
     assertThat(answer.sentence())
         .isEqualTo("sbatch did not answer in time and was stopped: waiting");
-    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(5));
     for (String pid : answer.out().strip().split(" ")) {
       assertThat(goneWithin(Long.parseLong(pid), Duration.ofSeconds(5))).as("pid " + pid).isTrue();
     }
@@ -143,13 +141,12 @@ class ClientTest {
 
   @Test
   void aChildThatKeepsThePipesOpenDoesNotHoldUs() {
-    fake.command("sbatch", "sleep 20 & echo $!");
-    long began = System.nanoTime();
+    fake.command("sbatch", "sleep 120 & echo $!");
     Client.Answer answer = client().run(List.of("sbatch"));
-    ProcessHandle.of(Long.parseLong(answer.out().strip()))
-        .ifPresent(ProcessHandle::destroyForcibly);
+    Optional<ProcessHandle> child = ProcessHandle.of(Long.parseLong(answer.out().strip()));
     assertThat(answer.exitCode()).isZero();
-    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(8));
+    assertThat(child).as("we did not wait for it to end").isPresent();
+    child.get().destroyForcibly();
   }
 
   @Test

@@ -36,6 +36,7 @@ class SbatchCommandTest {
         .containsExactly(
             "sbatch",
             "--parsable",
+            "--hold",
             "--no-requeue",
             "--ignore-pbs",
             "--job-name=evenhand-7f3k-42-3",

@@ -1,6 +1,7 @@
 package evenhand.slurm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import evenhand.cycle.AccountSetup;
@@ -9,10 +10,13 @@ import evenhand.cycle.Cluster;
 import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleReport;
 import evenhand.cycle.CycleSettings;
+import evenhand.cycle.Desk;
+import evenhand.cycle.FrontDesk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
 import evenhand.cycle.Reading;
 import evenhand.cycle.Recorder;
+import evenhand.cycle.Release;
 import evenhand.cycle.Router;
 import evenhand.cycle.SeenJob;
 import evenhand.cycle.Store;
@@ -59,6 +63,7 @@ class SlurmCycleTest {
   private final MemoryStore store = new MemoryStore("t" + ++stores);
   private final List<String> notes = new ArrayList<>();
   private Path work;
+  private Duration pendingLimit = CycleSettings.DEFAULT.pendingLimit();
   private Cycle cycle;
   private CycleReport last;
 
@@ -100,6 +105,7 @@ class SlurmCycleTest {
             Duration.ofSeconds(2),
             d.maxTries(),
             d.giveUpAfter(),
+            pendingLimit,
             Duration.ofSeconds(5),
             d.ordersPerCycle(),
             d.failuresPerCycle());
@@ -349,6 +355,16 @@ class SlurmCycleTest {
               }
 
               @Override
+              public Release release(String clusterJob, Token token) {
+                return real.release(clusterJob, token);
+              }
+
+              @Override
+              public Cancellation withdraw(String clusterJob, Token token) {
+                return real.withdraw(clusterJob, token);
+              }
+
+              @Override
               public Cancellation cancel(String clusterJob, Token token) {
                 return real.cancel(clusterJob, token);
               }
@@ -360,5 +376,114 @@ class SlurmCycleTest {
     assertThat(job(id).job().asks().attempt()).isOne();
     assertThat(slurm.run("squeue", "-h", "--states=all", "-n", name(id), "-o", "%i"))
         .isEqualTo(job(id).attempt().clusterJob());
+  }
+
+  /** S14: the router is told before sbatch is called, and nothing waits for it. */
+  @Test
+  void theRouterIsToldBeforeTheJobIsSubmitted() throws Exception {
+    List<String> order = new ArrayList<>();
+    Cluster witnessed =
+        new Cluster() {
+          @Override
+          public Reading read() throws ReadingFailed {
+            return real.read();
+          }
+
+          @Override
+          public Submission submit(SubmitOrder what) {
+            order.add("sbatch " + what.token().job());
+            return real.submit(what);
+          }
+
+          @Override
+          public Optional<SeenJob> find(Token token, Instant since) throws ReadingFailed {
+            return real.find(token, since);
+          }
+
+          @Override
+          public Release release(String clusterJob, Token token) {
+            return real.release(clusterJob, token);
+          }
+
+          @Override
+          public Cancellation withdraw(String clusterJob, Token token) {
+            return real.withdraw(clusterJob, token);
+          }
+
+          @Override
+          public Cancellation cancel(String clusterJob, Token token) {
+            return real.cancel(clusterJob, token);
+          }
+        };
+    Router router =
+        yield ->
+            order.add(
+                "yield "
+                    + yield.job()
+                    + " "
+                    + yield.gpus()
+                    + " "
+                    + yield.tier()
+                    + " "
+                    + yield.node());
+    cycle =
+        new Cycle(
+            store,
+            witnessed,
+            router,
+            () -> policy,
+            Recorder.NOTHING,
+            Clock.systemUTC(),
+            CycleSettings.DEFAULT);
+    long id = add("bcg", 2, "3080ti", SLEEP);
+    awaitState(id, JobState.RUNNING);
+    assertThat(order).containsExactly("yield " + id + " 2 3080ti n3", "sbatch " + id);
+  }
+
+  /** S11, S7, S13: through the desk, with a real inventory. */
+  @Test
+  void cancelGivesTheReservationBackAndWhatCannotFitIsRefused() throws Exception {
+    FrontDesk desk =
+        new FrontDesk(store, () -> policy, cycle::latest, CycleSettings.DEFAULT, Clock.systemUTC());
+    foreign("n4", "4090:4");
+    foreign("n1", "4090:1");
+    foreign("n2", "4090:2");
+    long id = add("bcg", 2, "4090", SLEEP);
+    run();
+    assertThat(holds(id).gpus()).isOne();
+    Thread.sleep(1100);
+    run();
+    desk.cancel(Long.toString(id), "kim");
+    assertThat(job(id).job().state()).isEqualTo(JobState.CANCELLED);
+    assertThat(holds(id)).isNull();
+    double cost = charged(id);
+    assertThat(cost).isBetween(82.6, 82.6 * 60);
+    assertThat(store.load(null).accounts().get(0).cumulativeUsage()).isCloseTo(cost, within(0.01));
+    // n4 has four of each of two models: four fit, eight do not.
+    assertThatThrownBy(() -> desk.submit(whole(8), null))
+        .isInstanceOfSatisfying(
+            Desk.Refused.class, e -> assertThat(e.code()).isEqualTo("NO_FIT_PLACEMENT"))
+        .hasMessageContaining("4 GPUs");
+    assertThat(desk.submit(whole(4), null).state()).isEqualTo(JobState.GLOBAL_QUEUE_WAIT);
+  }
+
+  private NewJob whole(int gpus) {
+    return new NewJob(
+        "job",
+        "bcg",
+        "kim",
+        null,
+        1,
+        gpus,
+        null,
+        null,
+        0,
+        false,
+        0,
+        3600L,
+        "#!/bin/sh\nsleep 300\n",
+        List.of(),
+        Map.of(),
+        work.toString());
   }
 }

@@ -1,0 +1,253 @@
+package evenhand.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import evenhand.check.RuleMutants.Mutant;
+import evenhand.policy.ClauseView;
+import evenhand.policy.Policies;
+import evenhand.policy.Policy;
+import evenhand.policy.PolicyFault;
+import evenhand.policy.Rule;
+import evenhand.policy.RuleFiles;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Every small wrong edit of a rule makes some scenario fail, but for those listed in {@code
+ * rule-mutants.txt} with the reason why they cannot matter. So scenarios show not only that the
+ * rules are right, but that nearby rules are wrong.
+ */
+class RuleMutantsTest {
+  private static final RuleFiles RULES = RuleFiles.of(Optional.empty());
+  private static final String LISTED = "/rule-mutants.txt";
+  private static final String NOT_LOADED = "does not load: ";
+  private static final Set<String> EDITED = Set.of("reservation", "skip", "fifo");
+  private static final int THREADS = 2;
+
+  /**
+   * Each set of changed parameters is a compilation of its own, which is what takes the time: so a
+   * scenario that changes some is run for the clauses it names, and for all with {@code
+   * -Devenhand.mutants=all}.
+   */
+  private static final boolean ALL = "all".equals(System.getProperty("evenhand.mutants"));
+
+  /** The rules with one file changed, or left out of every policy. */
+  private record Changed(RuleFiles rules, Mutant mutant) implements RuleFiles {
+    @Override
+    public Optional<String> read(String path) throws PolicyFault {
+      if (path.equals(mutant.file())) {
+        return Optional.ofNullable(mutant.text());
+      }
+      Optional<String> text = rules.read(path);
+      if (mutant.text() == null && path.startsWith("policies/")) {
+        String module = mutant.file().replace(".drl", "");
+        return text.map(t -> t.replaceFirst("(?m)^  - " + module + "\\b.*\\n", ""));
+      }
+      return text;
+    }
+
+    @Override
+    public List<String> policies() throws PolicyFault {
+      return rules.policies();
+    }
+
+    @Override
+    public String where() {
+      return rules.where();
+    }
+  }
+
+  /** Files of policy reservation and of the baselines, with all policies that use them. */
+  private static Map<String, Set<String>> files() throws PolicyFault {
+    Map<String, Set<String>> files = new TreeMap<>();
+    for (String name : RULES.policies()) {
+      for (ClauseView clause : Policies.load(RULES, name, Map.of()).clauses()) {
+        for (Rule rule : clause.rules()) {
+          files.computeIfAbsent(rule.file(), f -> new LinkedHashSet<>()).add(name);
+        }
+      }
+    }
+    files.values().removeIf(using -> using.stream().noneMatch(EDITED::contains));
+    return files;
+  }
+
+  private static List<Scenario> scenarios() {
+    return Check.texts(Optional.empty()).stream()
+        .map(t -> ScenarioFile.read(t.file(), t.text()))
+        .toList();
+  }
+
+  /** The first scenario that fails, or why the rules do not load; null when all go as written. */
+  private static String caughtBy(Mutant mutant, Set<String> policies, List<Scenario> scenarios) {
+    String clause = mutant.file().replaceFirst(".*/", "").replace(".drl", "");
+    RuleFiles rules = new Changed(RULES, mutant);
+    Map<String, Policy> loaded = new HashMap<>();
+    for (Scenario scenario :
+        scenarios.stream()
+            .filter(s -> policies.contains(s.policy()))
+            .filter(s -> ALL || s.settings().isEmpty() || s.clauses().contains(clause))
+            .sorted(
+                Comparator.comparing((Scenario s) -> !s.clauses().contains(clause))
+                    .thenComparing(s -> !s.settings().isEmpty())
+                    .thenComparing(s -> !s.policy().equals("reservation")))
+            .toList()) {
+      try {
+        String key = scenario.policy() + scenario.settings();
+        Policy policy = loaded.get(key);
+        if (policy == null) {
+          policy = Policies.load(rules, scenario.policy(), scenario.settings());
+          loaded.put(key, policy);
+        }
+        List<String> differences = new ScenarioRun(scenario, policy).differences();
+        if (!differences.isEmpty()) {
+          return differences.get(0);
+        }
+      } catch (PolicyFault e) {
+        return NOT_LOADED + e.faults().get(0);
+      } catch (RuntimeException e) {
+        return scenario.file() + ": " + e;
+      }
+    }
+    return null;
+  }
+
+  /** What is listed: a line {@code mutant | reason}; lines that begin with # are for people. */
+  private static Map<String, String> listed() throws IOException {
+    Map<String, String> listed = new LinkedHashMap<>();
+    try (InputStream in = RuleMutantsTest.class.getResourceAsStream(LISTED)) {
+      for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).split("\n")) {
+        if (line.isBlank() || line.startsWith("#")) {
+          continue;
+        }
+        int bar = line.lastIndexOf(" | ");
+        assertThat(bar).as("a reason in: %s", line).isPositive();
+        assertThat(listed.put(line.substring(0, bar).strip(), line.substring(bar + 3).strip()))
+            .as("listed twice: %s", line)
+            .isNull();
+      }
+    }
+    return listed;
+  }
+
+  @Test
+  void everyWrongEditIsCaught() throws Exception {
+    List<Scenario> scenarios = scenarios();
+    Mutant none = new Mutant("", "nothing changed", "");
+    assertThat(caughtBy(none, Set.copyOf(RULES.policies()), scenarios))
+        .as("the rules as they are")
+        .isNull();
+    Map<Mutant, Future<String>> asked = new LinkedHashMap<>();
+    ExecutorService pool = Executors.newFixedThreadPool(THREADS);
+    try {
+      for (Map.Entry<String, Set<String>> file : files().entrySet()) {
+        for (Mutant mutant :
+            RuleMutants.of(file.getKey(), RULES.read(file.getKey()).orElseThrow())) {
+          Callable<String> run = () -> caughtBy(mutant, file.getValue(), scenarios);
+          asked.put(mutant, pool.submit(run));
+        }
+      }
+      Map<String, String> caught = new LinkedHashMap<>();
+      List<String> survived = new ArrayList<>();
+      for (Map.Entry<Mutant, Future<String>> one : asked.entrySet()) {
+        String by = one.getValue().get();
+        if (by == null) {
+          survived.add(one.getKey().key());
+        } else {
+          caught.put(one.getKey().key(), by);
+        }
+      }
+      report(caught, survived);
+      Map<String, String> listed = listed();
+      assertThat(survived)
+          .as("wrong edits that no scenario notices, and that %s does not list", LISTED)
+          .isSubsetOf(listed.keySet());
+      assertThat(listed.keySet())
+          .as("listed in %s, and caught or made no more", LISTED)
+          .isSubsetOf(survived);
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  /** For people: which scenario notices what, and how many are left. */
+  private static void report(Map<String, String> caught, List<String> survived) throws IOException {
+    long unread = caught.values().stream().filter(by -> by.startsWith(NOT_LOADED)).count();
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        "%d wrong edits: %d do not load, %d make a scenario fail, %d go unnoticed"
+            .formatted(
+                caught.size() + survived.size(), unread, caught.size() - unread, survived.size()));
+    survived.forEach(s -> lines.add("UNNOTICED " + s));
+    caught.forEach((mutant, by) -> lines.add("noticed " + mutant + " <- " + by));
+    Path to = Path.of("target", "rule-mutants.txt");
+    Files.createDirectories(to.getParent());
+    Files.write(to, lines);
+  }
+
+  @Test
+  void editsAreOfEveryKindAndEachIsMadeOnce() {
+    String text =
+        """
+        // X9  Not 1 of these comments counts: a == b.
+
+        rule "X9 one 1"
+          @clause( X9 )
+          ruleflow-group "wait"
+          when
+            $turn : Turn( first == false, $r : request )
+            accumulate(
+              Fit( request == $r, group.state == NodeState.UP, $g : group );
+              $most : most_idle( $g ) )
+            not Standing( capacity < 2 || $r == null )
+            exists Start()
+          then
+            insert( new Wait( $turn, "a >= 1", null, "" ) );
+        end
+        """;
+    assertThat(RuleMutants.of("w/X9.drl", text))
+        .extracting(Mutant::what)
+        .containsExactlyInAnyOrder(
+            "left out",
+            "condition lost: $turn : Turn( first == false, $r : request )",
+            "condition lost: accumulate( Fit( request == $r, group.state == NodeState.UP,"
+                + " $g : group ); $most : most_idle( $g ) )",
+            "condition lost: not Standing( capacity < 2 || $r == null )",
+            "condition lost: exists Start()",
+            "lost in Turn: first == false",
+            "lost in Turn: $r : request",
+            "lost in Fit: request == $r",
+            "lost in Fit: group.state == NodeState.UP",
+            "lost in Fit: $g : group",
+            "lost in Standing: capacity < 2 || $r == null",
+            "alternative lost in Standing: capacity < 2",
+            "alternative lost in Standing: $r == null",
+            "first == false turned to !=",
+            "request == $r turned to !=",
+            "group.state == NodeState.UP turned to !=",
+            "capacity < 2 turned to <=",
+            "$r == null turned to !=",
+            "capacity < 2 off by +1",
+            "capacity < 2 off by -1",
+            "first == false turned",
+            "not lost: not Standing( capacity < 2 || $r == null )",
+            "exists turned to not: exists Start()");
+  }
+}

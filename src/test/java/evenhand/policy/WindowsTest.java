@@ -1,0 +1,42 @@
+package evenhand.policy;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A window of nothing is refused: it would silently switch its clause off. */
+class WindowsTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    "lookback,0",
+    "lookback,0d",
+    "lookback,always",
+    "lookback,-1d",
+    "lookback,Infinity",
+    "preempt_window,0",
+    "preempt_window,0m",
+    "preempt_window,soon",
+    "preempt_window,NaN",
+    "preemption_margin,-0.05",
+    "preemption_margin,none"
+  })
+  void isRefusedAndNamed(String name, String value) {
+    PolicyFault fault =
+        assertThrows(
+            PolicyFault.class,
+            () -> Policies.load(Optional.empty(), "budget", Map.of(name, value)));
+    assertTrue(fault.getMessage().contains("parameter " + name), fault.getMessage());
+  }
+
+  @Test
+  void realOnesAreTaken() throws PolicyFault {
+    Policies.load(Optional.empty(), "budget", Map.of("lookback", "1d", "preempt_window", "15m"));
+    Policies.load(Optional.empty(), "budget-slices", Map.of("preempt_window", "always"));
+  }
+}

@@ -1,0 +1,225 @@
+package evenhand.reference;
+
+import evenhand.facts.Account;
+import evenhand.facts.Job;
+import evenhand.facts.NodeState;
+import evenhand.facts.Placement;
+import evenhand.facts.PlacementGroup;
+import evenhand.facts.Running;
+import evenhand.facts.Share;
+import evenhand.facts.Snapshot;
+import evenhand.facts.Tier;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Worlds for policy {@code budget}, made up from a seed: account trees one to three deep, accounts
+ * without budget, usages that tie and usages that do not, GPUs mostly taken by running work that is
+ * protected, unprotected or unallocated, on one node or on several, some of it exactly at a
+ * multiple of its minimum, some of it on nodes that take no more work.
+ */
+final class BudgetSnapshots {
+  private static final Instant NOW = Instant.parse("2026-04-10T09:05:00Z");
+  private static final List<String> NODES =
+      List.of("n1", "n2", "n10", "n02", "N3", "gpu-a", "gpu-b");
+  private static final double[] USAGES = {0, 3600, 7200, 10_800, 36_000, 86_400};
+  private static final long[] MINIMA = {0, 900, 3600, 3600, 7200, 28_800};
+
+  private final SplittableRandom random;
+  private final List<Tier> tiers = new ArrayList<>();
+  private final List<Placement> placements = new ArrayList<>();
+  private final List<Account> accounts = new ArrayList<>();
+  private final List<String> payers = new ArrayList<>();
+  private final List<Job> jobs = new ArrayList<>();
+  private final List<Running> running = new ArrayList<>();
+  private int nextRunning = 1000;
+
+  private BudgetSnapshots(long seed) {
+    this.random = new SplittableRandom(seed);
+  }
+
+  /** The snapshot of this seed. */
+  static Snapshot of(long seed, String policy) {
+    BudgetSnapshots world = new BudgetSnapshots(seed);
+    world.makeTiers();
+    world.makeAccounts();
+    world.makePlacementsAndRunning();
+    world.makeJobs();
+    Snapshot snapshot =
+        new Snapshot(
+            policy,
+            NOW,
+            "main",
+            world.tiers,
+            world.placements,
+            world.accounts,
+            world.jobs,
+            List.of(),
+            world.running);
+    return RandomSnapshots.shuffled(snapshot, seed);
+  }
+
+  private void makeTiers() {
+    tiers.add(new Tier("h100", 30, 989, 8, true, "gpuh100", "gpu:h100"));
+    if (chance(40)) {
+      tiers.add(new Tier("a100", chance(20) ? 30 : 20, 312, 8, true, "gpua100", "gpu:a100"));
+    }
+  }
+
+  private void makeAccounts() {
+    int top = between(1, 4);
+    for (int i = 0; i < top; i++) {
+      grow("p" + i, null, between(1, 3));
+    }
+  }
+
+  private void grow(String id, String parent, int depth) {
+    double weight = chance(8) ? 0 : chance(10) ? 0.1 : between(1, 4);
+    boolean leaf = depth == 1 || chance(30);
+    // Work of an account that has others below it is charged to it all the same.
+    boolean pays = leaf || chance(25);
+    double usage = 0;
+    if (pays) {
+      usage =
+          chance(70)
+              ? USAGES[random.nextInt(USAGES.length)] * (chance(30) ? weight : 1)
+              : Math.rint(random.nextDouble() * 1e8) / 1e3;
+      payers.add(id);
+    }
+    accounts.add(new Account(id, parent, weight, 0, usage));
+    if (!leaf) {
+      int children = between(1, 3);
+      for (int i = 0; i < children; i++) {
+        grow(id + "." + i, id, depth - 1);
+      }
+    }
+  }
+
+  private void makePlacementsAndRunning() {
+    int count = between(1, NODES.size());
+    boolean alike = chance(50); // clusters for gangs are mostly of equal nodes
+    boolean allUp = chance(55);
+    int[] capacities = {1, 2, 4, 8};
+    int capacityOfAll = capacities[random.nextInt(capacities.length)];
+    List<int[]> room = new ArrayList<>(); // GPUs not given to anybody yet
+    List<Tier> tierOf = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      room.add(new int[] {alike ? capacityOfAll : capacities[random.nextInt(4)]});
+      tierOf.add(chance(75) ? tiers.get(0) : pick(tiers));
+    }
+    List<Integer> capacity = new ArrayList<>(room.stream().map(r -> r[0]).toList());
+    for (int gangs = between(0, 2); gangs > 0; gangs--) {
+      makeGang(tierOf, room);
+    }
+    int full = between(40, 100);
+    for (int i = 0; i < count; i++) {
+      while (room.get(i)[0] > 0 && chance(full)) {
+        int gpus = Math.min(room.get(i)[0], chance(50) ? between(1, 2) : between(1, 8));
+        room.get(i)[0] -= gpus;
+        if (!chance(5)) { // else held by a job nobody follows
+          run(List.of(new Share(NODES.get(i), tierOf.get(i), gpus)));
+        }
+      }
+      NodeState state = allUp ? NodeState.UP : anyState();
+      placements.add(
+          new Placement(
+              NODES.get(i),
+              new PlacementGroup(tierOf.get(i), capacity.get(i), state),
+              room.get(i)[0],
+              0,
+              null));
+    }
+  }
+
+  private void makeGang(List<Tier> tierOf, List<int[]> room) {
+    Tier tier = pick(tiers);
+    int gpus = between(1, 4);
+    int nodes = between(2, 4);
+    List<Share> on = new ArrayList<>();
+    List<Integer> at = new ArrayList<>();
+    for (int i = 0; i < room.size() && on.size() < nodes; i++) {
+      if (tierOf.get(i).equals(tier) && room.get(i)[0] >= gpus && chance(80)) {
+        on.add(new Share(NODES.get(i), tier, gpus));
+        at.add(i);
+      }
+    }
+    if (on.size() > 1) {
+      at.forEach(i -> room.get(i)[0] -= gpus);
+      run(on);
+    }
+  }
+
+  private void run(List<Share> on) {
+    boolean allocated = chance(70);
+    long minimum = MINIMA[random.nextInt(MINIMA.length)];
+    if (allocated && minimum == 0) {
+      minimum = 3600;
+    }
+    Instant started;
+    int roll = random.nextInt(100);
+    if (roll < 25 && minimum > 0) {
+      started = NOW.minusSeconds(minimum * between(1, 3)); // at a multiple, to the second
+    } else if (roll < 40 && minimum > 0) {
+      started = NOW.minusSeconds(minimum * between(1, 3) + between(-1, 1) + 1800L * between(0, 1));
+    } else {
+      started = NOW.minusSeconds(300L * between(0, 120));
+    }
+    Instant protectedUntil = allocated ? started.plusSeconds(minimum) : started;
+    Instant checkpoint = chance(15) ? NOW.minusSeconds(60L * between(0, 30)) : null;
+    running.add(
+        new Running(
+            "" + nextRunning++,
+            pick(payers),
+            on,
+            started,
+            protectedUntil,
+            allocated,
+            chance(50),
+            minimum,
+            checkpoint,
+            chance(6)));
+  }
+
+  private void makeJobs() {
+    int count = chance(50) ? between(0, 3) : between(0, 12);
+    for (int i = 0; i < count; i++) {
+      int nodes = chance(70) ? 1 : between(2, 4);
+      int roll = random.nextInt(100);
+      int numGpus = roll < 35 ? 1 : roll < 60 ? 2 : roll < 80 ? 4 : roll < 92 ? 8 : between(1, 8);
+      Instant queuedAt = NOW.minusSeconds(60L * between(0, 4));
+      jobs.add(
+          new Job(
+              chance(50) ? "" + (i + 1) : "job" + (i + 1),
+              pick(payers),
+              pick(List.of("kim", "lee")),
+              nodes,
+              numGpus,
+              chance(15) ? pick(tiers).name() : null,
+              chance(85) ? 0 : between(20, 31),
+              between(0, 2),
+              queuedAt,
+              chance(75) ? MINIMA[between(1, MINIMA.length - 1)] : 0,
+              chance(50),
+              between(1, 3)));
+    }
+  }
+
+  private NodeState anyState() {
+    int roll = random.nextInt(100);
+    return roll < 65 ? NodeState.UP : roll < 88 ? NodeState.DRAINING : NodeState.DOWN;
+  }
+
+  private int between(int low, int high) {
+    return random.nextInt(low, high + 1);
+  }
+
+  private boolean chance(int percent) {
+    return random.nextInt(100) < percent;
+  }
+
+  private <T> T pick(List<T> list) {
+    return list.get(random.nextInt(list.size()));
+  }
+}

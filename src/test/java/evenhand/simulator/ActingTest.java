@@ -1,0 +1,64 @@
+package evenhand.simulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import evenhand.facts.Snapshot;
+import evenhand.outcomes.Decided;
+import evenhand.outcomes.Decision;
+import evenhand.outcomes.Wait;
+import evenhand.policy.Policies;
+import evenhand.policy.Policy;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A policy that acts, for the simulator, remembers answers of earlier cycles and leaves waits out.
+ * At every moment of many simulations it must decide what a policy decides that sees the snapshot
+ * for the first time.
+ */
+class ActingTest {
+  private static final int WORLDS = Integer.getInteger("evenhand.simulated.acting", 200);
+
+  @Test
+  void whatIsRememberedChangesNothing() throws Exception {
+    Map<String, Policy> policies = new HashMap<>();
+    Map<String, Policy.Acting> acting = new HashMap<>();
+    for (String name : RandomWorld.POLICIES) {
+      policies.put(name, Policies.load(Optional.empty(), name, Map.of()));
+      // One for all worlds of a policy: what it learnt in one must be right in the next.
+      acting.put(name, policies.get(name).acting());
+    }
+    int[] decisions = {0};
+    for (long seed = 1; seed <= WORLDS; seed++) {
+      RandomWorld world = RandomWorld.of(seed, false);
+      String which = "seed " + seed + ", policy " + world.policy();
+      world
+          .simulation(
+              policies.get(world.policy()),
+              new Simulation.Witness() {
+                @Override
+                public boolean wantsWaits() {
+                  return true;
+                }
+
+                @Override
+                public void decided(Snapshot snapshot, Decision fresh) {
+                  Decision acted = acting.get(world.policy()).decide(snapshot);
+                  assertThat(acted.outcomes()).as(which).isEqualTo(withoutWaits(fresh));
+                  assertThat(acted.accruals()).as(which).isEqualTo(fresh.accruals());
+                  assertThat(acted.yields()).as(which).isEqualTo(fresh.yields());
+                  decisions[0]++;
+                }
+              })
+          .run();
+    }
+    assertThat(decisions[0]).isGreaterThan(WORLDS * 10);
+  }
+
+  private static List<Decided> withoutWaits(Decision d) {
+    return d.outcomes().stream().filter(o -> !(o.outcome() instanceof Wait)).toList();
+  }
+}

@@ -4,14 +4,16 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
- * The whole API, to be imported by the service. It needs three beans: a {@link
- * evenhand.cycle.Desk}, an {@link ActivePolicy} and a {@link CycleNow}.
+ * The whole API, to be imported by the service. It needs these beans: a {@link
+ * evenhand.cycle.Desk}, a {@link evenhand.cycle.Ledger}, {@link evenhand.cycle.Receipts}, an {@link
+ * ActivePolicy} and a {@link CycleNow}.
  */
 @Configuration(proxyBeanMethods = false)
 @Import({
   JobsRoute.class,
   StandingRoute.class,
   DecisionsRoute.class,
+  LedgerRoute.class,
   Body.class,
   Problems.class,
   ErrorPage.class,

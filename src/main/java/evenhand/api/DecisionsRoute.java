@@ -1,6 +1,7 @@
 package evenhand.api;
 
 import evenhand.cycle.Desk;
+import evenhand.cycle.Receipts;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.enums.ParameterIn;
@@ -19,10 +20,12 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping(path = "/v1", produces = MediaType.APPLICATION_JSON_VALUE)
 class DecisionsRoute {
   private final Desk desk;
+  private final Receipts receipts;
   private final CycleNow cycle;
 
-  DecisionsRoute(Desk desk, CycleNow cycle) {
+  DecisionsRoute(Desk desk, Receipts receipts, CycleNow cycle) {
     this.desk = desk;
+    this.receipts = receipts;
     this.cycle = cycle;
   }
 
@@ -40,6 +43,17 @@ class DecisionsRoute {
   Views.RecordedDecision decision(@PathVariable String id, HttpServletRequest request) {
     Query.ofNothing(request);
     return Views.RecordedDecision.of(desk.decision(id));
+  }
+
+  @GetMapping("/decisions/{id}/verify")
+  @Operation(
+      summary = "Make a decision again from what is stored with it, and compare",
+      description =
+          "With the snapshot and the rule texts of its time, byte for byte. part says what is not"
+              + " as it was recorded: decision, snapshot, policy or record.")
+  Views.Verdict verify(@PathVariable String id, HttpServletRequest request) {
+    Query.ofNothing(request);
+    return Views.Verdict.of(receipts.verify(id));
   }
 
   @PostMapping("/cycle")

@@ -44,6 +44,7 @@ class Description {
     api.getComponents()
         .addSchemas("Submission", schema(SubmissionForm.SHAPE))
         .addSchemas("Cancellation", schema(SubmissionForm.CANCELLATION))
+        .addSchemas("NewCorrection", schema(LedgerRoute.CORRECTION))
         .addSchemas("Problem", problem());
     // recorded text, which the model behind it takes for a string
     api.getComponents()
@@ -82,7 +83,14 @@ class Description {
     if (path.equals("/v1/jobs/{id}/cancel")) {
       item.getPost().requestBody(body("Cancellation", false));
     }
-    boolean list = item.getGet() != null && !path.contains("{") && !path.equals("/v1/policy");
+    if (path.equals("/v1/ledger/corrections")) {
+      item.getPost().requestBody(body("NewCorrection", true));
+    }
+    boolean list =
+        item.getGet() != null
+            && !path.contains("{")
+            && !path.equals("/v1/policy")
+            && !path.endsWith("/verify");
     if (list) {
       item.getGet()
           .addParametersItem(

@@ -27,7 +27,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Tag(name = "jobs")
 @RequestMapping(path = "/v1/jobs", produces = MediaType.APPLICATION_JSON_VALUE)
 class JobsRoute {
-  private static final String KEY = "Idempotency-Key";
+  static final String KEY = "Idempotency-Key";
   private static final int LONGEST_KEY = 200;
   private static final List<String> STATES =
       Arrays.stream(JobState.values()).map(Enum::name).toList();
@@ -61,7 +61,7 @@ class JobsRoute {
         : ResponseEntity.ok(view);
   }
 
-  private static String key(HttpServletRequest request) {
+  static String key(HttpServletRequest request) {
     List<String> keys = Collections.list(request.getHeaders(KEY));
     if (keys.isEmpty()) {
       return null;

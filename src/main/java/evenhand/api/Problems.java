@@ -50,7 +50,7 @@ class Problems {
               Problem.of(
                   409,
                   "IDEMPOTENCY_CONFLICT",
-                  "The key was used for another job",
+                  "The key was used for something else",
                   refused.getMessage());
           case "BUSY" -> Problem.of(409, "BUSY", "It is changing just now", refused.getMessage());
           case "FORBIDDEN" ->

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonRawValue;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
+import evenhand.cycle.Receipts;
 import evenhand.facts.Share;
 import io.swagger.v3.oas.annotations.media.Schema;
 import java.time.Instant;
@@ -217,6 +218,20 @@ final class Views {
 
     static RecordedDecision of(Desk.DecisionView v) {
       return new RecordedDecision(v.id(), v.at(), v.policy(), v.policyHash(), v.json());
+    }
+  }
+
+  /**
+   * What became of a decision made again.
+   *
+   * @param same whether it came out byte for byte as it was recorded
+   * @param part what is not as it was, and {@code message} a sentence about it; null when all is
+   */
+  @Schema(name = "Verdict")
+  record Verdict(String id, boolean same, String part, String message) {
+
+    static Verdict of(Receipts.Verdict v) {
+      return new Verdict(v.id(), v.same(), v.part(), v.message());
     }
   }
 }

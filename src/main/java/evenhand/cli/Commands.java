@@ -80,6 +80,11 @@ public final class Commands {
     add("accounts", new AccountsCommand(console));
     add("decisions", new DecisionsCommand(console));
     add("decision", new DecisionCommand(console));
+    CommandLine ledger = new CommandLine(new LedgerCommands.LedgerCommand(console));
+    ledger.addSubcommand("verify", new LedgerCommands.VerifyCommand(console));
+    ledger.addSubcommand("correct", new LedgerCommands.CorrectCommand(console));
+    add("ledger", ledger);
+    add("verify", new VerifyCommand(console));
     add("cycle", new CycleCommand(console));
     CommandLine slurm = new CommandLine(new Slurm(console));
     CommandLine parse =

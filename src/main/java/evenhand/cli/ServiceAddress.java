@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import picocli.CommandLine.Option;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -78,6 +79,24 @@ final class ServiceAddress {
       cursor = next.isString() && !found.isEmpty() ? next.asString() : null;
     } while (cursor != null && items.size() < most);
     return new Found(items, cursor != null);
+  }
+
+  /** Goes through a list part by part until it has ended or {@code more} says that it is enough. */
+  void eachUntil(Console console, String path, Predicate<JsonNode> more) {
+    String cursor = null;
+    do {
+      JsonNode body =
+          get(
+              console,
+              path + "?limit=" + PART + (cursor == null ? "" : "&cursor=" + encode(cursor)));
+      for (JsonNode item : body.path("items")) {
+        if (!more.test(item)) {
+          return;
+        }
+      }
+      JsonNode next = body.path("next_cursor");
+      cursor = next.isString() && !body.path("items").isEmpty() ? next.asString() : null;
+    } while (cursor != null);
   }
 
   /** One part of a path or query. */

@@ -9,6 +9,7 @@ import evenhand.outcomes.Release;
 import evenhand.outcomes.Settlement;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,8 +51,13 @@ public final class Changes {
   /** A row of the ledger, and the attempt it belongs to. */
   public record Held(int attempt, HoldingCost cost) {}
 
-  /** A charge, the attempt it is for, and the clause that made it. */
-  public record Charged(int attempt, Charge charge, String rule) {}
+  /**
+   * A charge, the attempt it is for, and the clause that made it.
+   *
+   * @param after how many rows of {@link #ledger} were there when it was made: it covers the rows
+   *     of its job among these that no charge before it covers, and what the store has of them
+   */
+  public record Charged(int attempt, Charge charge, String rule, int after) {}
 
   /**
    * A decision to be remembered.
@@ -59,11 +65,17 @@ public final class Changes {
    * @param decisionJson exactly as in FORMATS 2
    * @param snapshotJson exactly as in FORMATS 1
    * @param jobs those it had something new to say about
+   * @param policyTexts the texts of the policy that decided, in their order ({@code Policy.texts})
    */
   public record DecisionRecord(
-      Decision decision, String decisionJson, String snapshotJson, List<Long> jobs) {
+      Decision decision,
+      String decisionJson,
+      String snapshotJson,
+      List<Long> jobs,
+      Map<String, String> policyTexts) {
     public DecisionRecord {
       jobs = List.copyOf(jobs);
+      policyTexts = Collections.unmodifiableMap(new LinkedHashMap<>(policyTexts));
     }
   }
 
@@ -105,7 +117,7 @@ public final class Changes {
   }
 
   public void charge(int attempt, Charge charge, String rule) {
-    charges.add(new Charged(attempt, charge, rule));
+    charges.add(new Charged(attempt, charge, rule, ledger.size()));
   }
 
   /** A new order. */

@@ -178,7 +178,8 @@ public final class Cycle {
       Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
       try {
         World world = world(now);
-        boolean changed = store.see(survey(world).stock(), reading.at());
+        Survey survey = survey(world);
+        boolean changed = store.see(survey.stock(), survey.outside(world), reading.at());
         steps.reached(Steps.Step.SEEN);
         changed |= follow(changed ? world(now) : world, now);
         withdrawStrays();
@@ -301,7 +302,7 @@ public final class Cycle {
         decideNanos = System.nanoTime() - from;
         try {
           Map<String, String> waits = waits(made);
-          Changes changes = effects(made, world, waits);
+          Changes changes = effects(made, deciding, world, waits);
           steps.reached(Steps.Step.BEFORE_DECISION);
           if (!changes.isEmpty()) {
             String id = store.commit(changes);
@@ -339,7 +340,8 @@ public final class Cycle {
           (System.nanoTime() - begun) / 1_000_000);
     }
 
-    private Changes effects(Decision made, World world, Map<String, String> waits) {
+    private Changes effects(
+        Decision made, Policy deciding, World world, Map<String, String> waits) {
       Map<String, StoredJob> jobs = new HashMap<>();
       world.jobs().forEach(j -> jobs.put(j.asks().id(), j));
       Map<String, Attempt> attempts = new HashMap<>();
@@ -357,7 +359,11 @@ public final class Cycle {
         Decision named = made.on(recorder.hash(snapshot));
         changes.decided(
             new Changes.DecisionRecord(
-                named, recorder.decision(named), recorder.snapshot(snapshot), List.copyOf(said)));
+                named,
+                recorder.decision(named),
+                recorder.snapshot(snapshot),
+                List.copyOf(said),
+                deciding.texts()));
       }
       return changes;
     }

@@ -263,16 +263,21 @@ public final class FrontDesk implements Desk {
     }
   }
 
-  private static Refused notFound(String what, String id) {
+  static Refused notFound(String what, String id) {
     return new Refused("NOT_FOUND", "id", null, "there is no " + what + " " + id);
   }
 
-  private Store.JobRecord record(String id) {
+  /** An id as the store counts; one that is no number names nothing. */
+  static long number(String what, String id) {
     try {
-      return store.job(Long.parseLong(id)).orElseThrow(() -> notFound("job", id));
+      return Long.parseLong(id);
     } catch (NumberFormatException e) {
-      throw notFound("job", id);
+      throw notFound(what, id);
     }
+  }
+
+  private Store.JobRecord record(String id) {
+    return store.job(number("job", id)).orElseThrow(() -> notFound("job", id));
   }
 
   @Override
@@ -311,7 +316,7 @@ public final class FrontDesk implements Desk {
     return Math.min(limit, MOST_A_PAGE);
   }
 
-  private static long before(String cursor) {
+  static long before(String cursor) {
     if (cursor == null || cursor.isBlank()) {
       return Long.MAX_VALUE;
     }
@@ -323,7 +328,7 @@ public final class FrontDesk implements Desk {
   }
 
   /** One more than asked for was read, to know whether there is a part after this one. */
-  private static <T> Page<T> part(List<T> read, int limit, Function<T, String> cursor) {
+  static <T> Page<T> part(List<T> read, int limit, Function<T, String> cursor) {
     if (read.size() <= limit) {
       return new Page<>(read, null);
     }
@@ -629,7 +634,7 @@ public final class FrontDesk implements Desk {
         : told(record, sentence(record));
   }
 
-  private static Explanation told(Store.JobRecord record, String message) {
+  private Explanation told(Store.JobRecord record, String message) {
     StoredJob job = record.job();
     return new Explanation(
         job.asks().id(),
@@ -644,7 +649,10 @@ public final class FrontDesk implements Desk {
         null,
         List.of(),
         0,
-        null,
+        store.decisions(job.id(), 1, Long.MAX_VALUE).stream()
+            .findFirst()
+            .map(DecisionView::id)
+            .orElse(null),
         job.endedAt() != null ? job.endedAt() : job.startedAt());
   }
 
@@ -877,10 +885,6 @@ public final class FrontDesk implements Desk {
 
   @Override
   public DecisionView decision(String id) {
-    try {
-      return store.decision(Long.parseLong(id)).orElseThrow(() -> notFound("decision", id));
-    } catch (NumberFormatException e) {
-      throw notFound("decision", id);
-    }
+    return store.decision(number("decision", id)).orElseThrow(() -> notFound("decision", id));
   }
 }

@@ -12,12 +12,22 @@ public interface Recorder {
   String snapshot(Snapshot snapshot);
 
   /** Reads a decision as {@link #decision} wrote it; empty where no text is kept. */
-  default Optional<Decision> read(String json) {
+  default Optional<Decision> readDecision(String json) {
     return Optional.empty();
   }
 
   /** Names the snapshot, {@code sha256:…}: what the decision's {@code snapshotHash} becomes. */
   String hash(Snapshot snapshot);
+
+  /**
+   * Reads a recorded snapshot. A live one may be what nobody would write by hand, e.g. have more
+   * reserved than is free because a job from outside took GPUs (R5); that is no fault here.
+   *
+   * @throws RuntimeException when it is no snapshot; the message says what is wrong with it
+   */
+  default Snapshot readSnapshot(String snapshot) {
+    throw new UnsupportedOperationException("nothing was recorded here");
+  }
 
   /** Keeps no text: for simulations, where nobody reads it. */
   Recorder NOTHING =

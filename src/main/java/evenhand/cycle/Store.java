@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * The memory: PostgreSQL, or tables in memory. Each method is one transaction. What a change means
@@ -37,11 +38,22 @@ public interface Store {
   /**
    * Notes what the cluster shows of the inventory. A placement that is not among {@code seen} is
    * remembered as down, with the reason that the cluster no longer shows it; one that shrank has
-   * the GPUs that are gone retired.
+   * the GPUs that are gone retired. A change of a placement's capacity, state or outside use begins
+   * a new {@link Books.Span} of it, at this instant and in the same transaction; that the clock has
+   * stepped back since the last reading is noted too.
    *
+   * @param outside GPUs held by jobs that are not ours; 0 for placements that are not among them
    * @return whether that changed anything a cycle reads
    */
-  boolean see(List<Stock> seen, Instant at);
+  boolean see(List<Stock> seen, List<Outside> outside, Instant at);
+
+  /** The same for a cluster that runs no jobs but ours. */
+  default boolean see(List<Stock> seen, Instant at) {
+    return see(seen, List.of(), at);
+  }
+
+  /** GPUs of one placement that jobs which are not ours hold. */
+  record Outside(String node, String tier, int gpus) {}
 
   /**
    * All that a cycle needs.
@@ -55,6 +67,8 @@ public interface Store {
 
   /**
    * Writes all of it down, or nothing.
+   *
+   * <p>A recorded decision's policy texts are kept with it, written once for each policy hash.
    *
    * @return id of the recorded decision, null when there is none in it
    * @throws Overtaken when a job, attempt or order has changed since it was read, or another
@@ -131,7 +145,7 @@ public interface Store {
   record JobRecord(StoredJob job, Attempt attempt, double chargedTflopSeconds) {}
 
   /**
-   * Recorded decisions, newest first.
+   * Recorded decisions, newest first, without their text.
    *
    * @param job only those that had something new to say about it; null for all
    * @param before only ids below this one; {@link Long#MAX_VALUE} for the newest
@@ -147,16 +161,88 @@ public interface Store {
   Optional<String> snapshot(long decision);
 
   /**
-   * Rows of the ledger, newest first: what was held, when, at what cost, and whether it is charged.
+   * All that a decision can be made again from.
    *
-   * @param account null for all
-   * @param job null for all
-   * @param before only ids below this one; {@link Long#MAX_VALUE} for the newest
+   * @throws Broken when what is stored cannot be read as what was written
    */
-  List<LedgerRow> ledger(String account, Long job, int limit, long before);
+  Optional<Receipt> receipt(long decision);
 
   /**
-   * @param kind {@code reserved} or {@code run}
+   * A recorded decision, exactly as it was written.
+   *
+   * @param policyTexts by name, in their order ({@code Policy.texts}); empty when they are not kept
+   */
+  record Receipt(
+      long id,
+      Instant at,
+      String policy,
+      String policyHash,
+      String snapshotHash,
+      String decisionJson,
+      String snapshotJson,
+      Map<String, String> policyTexts) {}
+
+  /** What is stored of a receipt is not what was written. */
+  final class Broken extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+    private final String part;
+
+    /**
+     * @param part {@code decision}, {@code snapshot} or {@code policy}
+     */
+    public Broken(String part, String message) {
+      super(message);
+      this.part = part;
+    }
+
+    public String part() {
+      return part;
+    }
+  }
+
+  /**
+   * Rows of the ledger, newest first: what was held, when, at what cost, and whether it is charged.
+   *
+   * @param before only ids below this one; {@link Long#MAX_VALUE} for the newest
+   */
+  List<LedgerRow> ledger(LedgerFilter filter, int limit, long before);
+
+  /** The same for one account and job; null for all. */
+  default List<LedgerRow> ledger(String account, Long job, int limit, long before) {
+    return ledger(new LedgerFilter(account, job, null, null, null, null, null), limit, before);
+  }
+
+  /**
+   * Which rows are meant; null for all.
+   *
+   * @param kind one of the kinds of {@code HoldingCost}
+   * @param from only rows that end after it, or are 0 s long and not before it
+   * @param to only rows that begin before it
+   */
+  record LedgerFilter(
+      String account, Long job, String node, String tier, String kind, Instant from, Instant to) {
+    public static final LedgerFilter ALL =
+        new LedgerFilter(null, null, null, null, null, null, null);
+
+    /** Whether a row is meant. */
+    public boolean means(LedgerRow row) {
+      return (account == null || account.equals(row.account()))
+          && (job == null || job == row.job())
+          && (node == null || node.equals(row.node()))
+          && (tier == null || tier.equals(row.tier()))
+          && (kind == null || kind.equals(row.kind()))
+          && (to == null || row.from().isBefore(to))
+          && (from == null
+              || row.to().isAfter(from)
+              || row.to().equals(row.from()) && !row.to().isBefore(from));
+    }
+  }
+
+  /**
+   * @param kind {@code run}, {@code unallocated} or {@code reserved}
+   * @param given when it was decided that the job gets these GPUs: before {@code from} for a run
+   * @param tflops the price that was used, TFLOPS of the tier; null in rows older than that column
+   * @param charge id of the charge that covers it, null while there is none
    * @param chargedAt when it was charged to the account, null while it is not
    */
   record LedgerRow(
@@ -168,11 +254,29 @@ public interface Store {
       String node,
       String tier,
       int gpus,
+      Instant given,
       Instant from,
       Instant to,
       double tflopSeconds,
+      Double tflops,
+      Long charge,
       Instant chargedAt) {}
 
-  /** Forgets recorded decisions, answered keys and closed orders older than this. */
+  /** Reads the books, all of one moment. */
+  <T> T books(Function<Books, T> reader);
+
+  /**
+   * Writes a correction down and moves the account's usage with it, or nothing. One with a key that
+   * was used before writes nothing and is answered by the first.
+   *
+   * @return what was written, with its id; empty when the account is not known, or would have used
+   *     less than nothing
+   */
+  Optional<Books.Correction> correct(Books.Correction correction);
+
+  /**
+   * Forgets recorded decisions, answered keys and closed orders older than this; the texts of a
+   * policy with the last decision it made.
+   */
   void forget(Duration olderThan, Instant now);
 }

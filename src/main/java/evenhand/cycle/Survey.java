@@ -126,18 +126,10 @@ public final class Survey {
     return shares;
   }
 
-  /**
-   * The snapshot of this survey and what the store remembers, at {@code now}.
-   *
-   * @param policy the one that shall decide
-   */
-  public Snapshot snapshot(World world, Policy policy, CycleSettings settings, Instant now) {
-    Map<Key, Integer> ours = new HashMap<>();
+  /** GPUs that the reading shows in use beyond those of our own jobs that it shows. */
+  private Map<Key, Integer> others(World world) {
     Map<Key, Integer> oursShown = new HashMap<>();
     for (Attempt attempt : world.attempts()) {
-      for (Share share : attempt.on()) {
-        ours.merge(new Key(share.node(), share.tier().name()), share.gpus(), Integer::sum);
-      }
       List<Share> shown = holding.get(new Token(installation, attempt.job(), attempt.attempt()));
       if (shown != null) {
         for (Share share : shown.isEmpty() ? attempt.on() : shown) {
@@ -145,12 +137,47 @@ public final class Survey {
         }
       }
     }
+    Map<Key, Integer> others = new HashMap<>();
+    used.forEach(
+        (key, gpus) -> others.put(key, Math.max(0, gpus - oursShown.getOrDefault(key, 0))));
+    return others;
+  }
+
+  /** GPUs that jobs which are not ours hold, as this reading shows them: sampled, not exact. */
+  public List<Store.Outside> outside(World world) {
+    List<Store.Outside> outside = new ArrayList<>();
+    others(world)
+        .forEach(
+            (key, gpus) -> {
+              if (gpus > 0) {
+                outside.add(new Store.Outside(key.node(), key.tier(), gpus));
+              }
+            });
+    return outside;
+  }
+
+  /**
+   * The snapshot of this survey and what the store remembers, at {@code now}.
+   *
+   * @param policy the one that shall decide
+   */
+  public Snapshot snapshot(World world, Policy policy, CycleSettings settings, Instant now) {
+    Map<Key, Integer> ours = new HashMap<>();
+    Map<String, Tier> named = new LinkedHashMap<>();
+    world.tiers().forEach(t -> named.put(t.name(), t));
+    for (Attempt attempt : world.attempts()) {
+      for (Share share : attempt.on()) {
+        ours.merge(new Key(share.node(), share.tier().name()), share.gpus(), Integer::sum);
+        named.putIfAbsent(share.tier().name(), share.tier());
+      }
+    }
+    Map<Key, Integer> others = others(world);
     Map<PlacementGroup, PlacementGroup> groups = new HashMap<>();
     List<Placement> placements = new ArrayList<>(world.stock().size());
     for (Stock s : world.stock()) {
       Key key = new Key(s.node(), s.tier().name());
-      int others = Math.max(0, used.getOrDefault(key, 0) - oursShown.getOrDefault(key, 0));
-      int idle = Math.max(0, s.capacity() - others - ours.getOrDefault(key, 0));
+      int taken = others.getOrDefault(key, 0) + ours.getOrDefault(key, 0);
+      int idle = Math.max(0, s.capacity() - taken);
       PlacementGroup group = new PlacementGroup(s.tier(), s.capacity(), s.state());
       placements.add(new Placement(s.node(), groups.computeIfAbsent(group, g -> g), idle, 0, null));
     }
@@ -163,6 +190,7 @@ public final class Survey {
         queued.add(job.asks());
         if (job.reservation() != null) {
           reservations.add(job.reservation());
+          named.putIfAbsent(job.reservation().tier().name(), job.reservation().tier());
         }
       }
     }
@@ -189,7 +217,8 @@ public final class Survey {
         policy.name(),
         now,
         settings.cluster(),
-        world.tiers(),
+        // What is still held of a tier that is not configured any more has its price all the same.
+        List.copyOf(named.values()),
         placements,
         settings
             .window(policy)

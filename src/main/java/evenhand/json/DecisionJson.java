@@ -63,7 +63,7 @@ public final class DecisionJson {
           "charge", Shape.of("a charge", TYPE, ACCOUNT, JOB, TFLOP_SECONDS, RULE, RULE_NAME),
           "wait", Shape.of("a wait", TYPE, JOB, CODE, BEHIND, MESSAGE, RULE, RULE_NAME));
   private static final Field<String> KIND =
-      Field.word("kind", List.of(HoldingCost.RESERVED, HoldingCost.RUN));
+      Field.word("kind", List.of(HoldingCost.RESERVED, HoldingCost.RUN, HoldingCost.UNALLOCATED));
   private static final Field<Instant> FROM = Field.time("from");
   private static final Field<Instant> TO = Field.time("to");
   private static final Field<String> POLICY = Field.text("policy");

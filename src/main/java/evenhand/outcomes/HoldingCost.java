@@ -9,9 +9,11 @@ import java.time.Instant;
 
 /**
  * GPUs of one placement that one job held over one stretch of time, and what that costs: reserved
- * (C1) or run (C2). These are the rows of the ledger.
+ * (C1) or run (C2). These are the rows of the ledger. A stretch never ends before it begins: where
+ * a clock stepped back in between, it is 0 s long.
  *
- * @param kind {@link #RESERVED} or {@link #RUN}
+ * @param kind {@link #RESERVED}, {@link #RUN}, or {@link #UNALLOCATED}: run, and charged to nobody
+ *     (N5)
  * @param gpus the count held during the stretch, not after it
  * @param tflopSeconds GPUs x seconds x TFLOPS
  */
@@ -28,6 +30,7 @@ public record HoldingCost(
     implements Conclusion {
   public static final String RESERVED = "reserved";
   public static final String RUN = "run";
+  public static final String UNALLOCATED = "unallocated";
 
   /** C1: what a reservation has cost since it was last accrued. */
   public HoldingCost(Reservation held, Instant now) {
@@ -39,21 +42,21 @@ public record HoldingCost(
         held.tier(),
         held.gpus(),
         held.accruedAt(),
-        now,
+        now.isBefore(held.accruedAt()) ? held.accruedAt() : now,
         Cost.tflopSeconds(held.gpus(), held.accruedAt(), now, held.tier().tflops()));
   }
 
   /** C2: what a run has cost on one of its placements. */
   public HoldingCost(Ended ended, Share share) {
     this(
-        RUN,
+        ended.allocated() ? RUN : UNALLOCATED,
         ended.job(),
         ended.account(),
         share.node(),
         share.tier(),
         share.gpus(),
         ended.run().from(),
-        ended.run().to(),
+        ended.run().to().isBefore(ended.run().from()) ? ended.run().from() : ended.run().to(),
         Cost.tflopSeconds(
             share.gpus(), ended.run().from(), ended.run().to(), share.tier().tflops()));
   }

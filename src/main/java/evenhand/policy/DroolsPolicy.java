@@ -55,6 +55,11 @@ final class DroolsPolicy implements Policy {
   }
 
   @Override
+  public Map<String, String> texts() {
+    return loaded.texts();
+  }
+
+  @Override
   public String title() {
     return loaded.title();
   }

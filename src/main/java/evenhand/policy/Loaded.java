@@ -13,6 +13,7 @@ import org.kie.api.KieBase;
 /**
  * A policy as loaded: its description for people and all that deciding needs.
  *
+ * @param texts all that the hash is over, by name and in its order
  * @param rules by name, in module order
  * @param looksAt parts of a request beyond the first four that some rule of a turn names
  * @param nodesMatter whether some rule of a turn names the node of a placement
@@ -24,6 +25,7 @@ record Loaded(
     String name,
     String title,
     String hash,
+    Map<String, String> texts,
     String where,
     List<ClauseView> clauses,
     Map<String, Rule> rules,

@@ -89,6 +89,7 @@ final class OneCycle {
     board =
         new Board(
             snapshot, reservations.values(), firing, loaded.nodesMatter(), loaded.countAlike());
+    leaveNodes();
     Set<PlacementGroup> groups = DroolsPolicy.groups(snapshot.placements());
     firing.begin(
         () -> {
@@ -99,7 +100,6 @@ final class OneCycle {
     if (remembered != null) {
       remembered.cycle(snapshot.tiers(), groups);
     }
-    leaveNodes();
     for (int i = 0; i < queue.size(); i++) {
       if (remembered == null) {
         turn(queue.get(i), i == 0);

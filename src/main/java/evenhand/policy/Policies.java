@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -43,6 +44,9 @@ public final class Policies {
           "attempt",
           "allocated");
 
+  /** Stands before the name of what was set for once, among a policy's texts. */
+  private static final String SET = "--set ";
+
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
 
   /** Loads a policy from a folder, or from where {@link RuleFiles#of} finds rules. */
@@ -60,6 +64,29 @@ public final class Policies {
   public static Policy load(RuleFiles files, String name, Map<String, String> settings)
       throws PolicyFault {
     return new DroolsPolicy(read(files, name, settings));
+  }
+
+  /**
+   * Makes a policy of its texts again.
+   *
+   * @param texts as {@link Policy#texts} gave them
+   * @throws PolicyFault when this version of the engine does not take them any more
+   */
+  public static Policy stored(Map<String, String> texts) throws PolicyFault {
+    RuleFiles files = new RuleFiles.Stored(texts);
+    Map<String, String> settings = new LinkedHashMap<>();
+    texts.forEach(
+        (name, text) -> {
+          if (name.startsWith(SET)) {
+            settings.put(name.substring(SET.length()), text);
+          }
+        });
+    List<String> names = files.policies();
+    if (names.size() != 1) {
+      throw new PolicyFault(
+          new Fault("policies", 0, null, "one policy is stored with its rules, not " + names));
+    }
+    return load(files, names.get(0), settings);
   }
 
   static Loaded read(RuleFiles files, String name, Map<String, String> settings)
@@ -131,10 +158,15 @@ public final class Policies {
         countAlike |= word(Lint.conditions(bare), "most_nodes");
       }
     }
+    Map<String, String> all = new LinkedHashMap<>();
+    all.put(path, found.get());
+    all.putAll(texts);
+    new TreeMap<>(settings).forEach((set, value) -> all.put(SET + set, value));
     return new Loaded(
         name,
         yaml.title(),
-        hash(path, found.get(), texts, settings),
+        hash(all),
+        Collections.unmodifiableMap(all),
         files.where(),
         clauses(choices, parameters, yaml.keptBy(), rules),
         rules,
@@ -427,14 +459,11 @@ public final class Policies {
         .toList();
   }
 
-  /** Over the policy's own text, its rule files in order, and what was set for this once. */
-  private static String hash(
-      String path, String yaml, Map<String, String> texts, Map<String, String> settings) {
+  /** {@code sha256:…} over texts in their order: what {@link Policy#hash} is of its texts. */
+  public static String hash(Map<String, String> texts) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      feed(digest, path, yaml);
-      texts.forEach((file, text) -> feed(digest, file, text));
-      new TreeMap<>(settings).forEach((name, value) -> feed(digest, "--set " + name, value));
+      texts.forEach((name, text) -> feed(digest, name, text));
       return "sha256:" + HexFormat.of().formatHex(digest.digest());
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every Java has SHA-256", e);

@@ -36,6 +36,16 @@ public interface Policy {
   /** {@code sha256:…} over its rule texts, their order, and every parameter's value. */
   String hash();
 
+  /**
+   * All that {@link #hash} is over, in its order: the policy's YAML by its path, its rule files by
+   * theirs, and what was set for it as {@code --set NAME}. {@link Policies#stored} makes the same
+   * policy of them again. Empty for a policy that is not made of files: what it decides cannot be
+   * made again.
+   */
+  default Map<String, String> texts() {
+    return Map.of();
+  }
+
   /** Its clauses in order: rules, choices, parameters, and what the facts keep. */
   List<ClauseView> clauses();
 

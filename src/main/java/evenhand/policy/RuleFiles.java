@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.springframework.core.io.Resource;
@@ -116,6 +117,35 @@ public interface RuleFiles {
     @Override
     public String where() {
       return "the jar";
+    }
+  }
+
+  /**
+   * The texts of one policy, as they were kept with its decisions.
+   *
+   * @param texts by path below the rules folder; others may stand among them
+   */
+  record Stored(Map<String, String> texts) implements RuleFiles {
+    private static final String FOLDER = "policies/";
+    private static final String ENDING = ".yaml";
+
+    @Override
+    public Optional<String> read(String path) {
+      return Optional.ofNullable(texts.get(path));
+    }
+
+    @Override
+    public List<String> policies() {
+      return texts.keySet().stream()
+          .filter(path -> path.startsWith(FOLDER) && path.endsWith(ENDING))
+          .map(path -> path.substring(FOLDER.length(), path.length() - ENDING.length()))
+          .sorted()
+          .toList();
+    }
+
+    @Override
+    public String where() {
+      return "what is stored";
     }
   }
 }

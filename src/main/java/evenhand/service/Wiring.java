@@ -10,16 +10,14 @@ import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
+import evenhand.cycle.Ledger;
 import evenhand.cycle.PolicyInForce;
+import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
 import evenhand.cycle.Steps;
 import evenhand.cycle.Store;
-import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
-import evenhand.json.DecisionJson;
-import evenhand.json.SnapshotJson;
-import evenhand.outcomes.Decision;
 import evenhand.policy.Policies;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFiles;
@@ -111,27 +109,17 @@ class Wiring {
 
   @Bean
   Recorder recorder() {
-    return new Recorder() {
-      @Override
-      public String decision(Decision decision) {
-        return DecisionJson.write(decision);
-      }
+    return new JsonRecorder();
+  }
 
-      @Override
-      public Optional<Decision> read(String json) {
-        return Optional.of(DecisionJson.read("decision", json));
-      }
+  @Bean
+  Ledger ledger(Store store, CycleSettings settings, Clock clock) {
+    return new Ledger(store, settings, clock);
+  }
 
-      @Override
-      public String snapshot(Snapshot snapshot) {
-        return SnapshotJson.write(snapshot);
-      }
-
-      @Override
-      public String hash(Snapshot snapshot) {
-        return SnapshotJson.hash(snapshot);
-      }
-    };
+  @Bean
+  Receipts receipts(Store store, Recorder recorder) {
+    return new Receipts(store, recorder);
   }
 
   @Bean
@@ -209,7 +197,7 @@ class Wiring {
       Recorder recorder,
       CycleSettings settings,
       Clock clock) {
-    return new FrontDesk(store, policy, cycle::latest, recorder::read, settings, clock);
+    return new FrontDesk(store, policy, cycle::latest, recorder::readDecision, settings, clock);
   }
 
   @Bean

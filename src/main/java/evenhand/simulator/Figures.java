@@ -82,6 +82,8 @@ public final class Figures {
     s.put("reserved_idle_gpu_s", seconds(result.reservedGpuMicros()));
     s.put("preemptions", courses.stream().mapToInt(JobCourse::preemptions).sum());
     s.put("lost_gpu_s", seconds(courses.stream().mapToLong(JobCourse::lostGpuMicros).sum()));
+    s.put("lost_allocated_gpu_s", seconds(lost(true)));
+    s.put("lost_unallocated_gpu_s", seconds(lost(false)));
     s.put("oversubscription", oversubscription());
     accounts(s);
     s.put("capacity_gpus", capacity);
@@ -181,6 +183,14 @@ public final class Figures {
       }
     }
     return sum;
+  }
+
+  private long lost(boolean allocated) {
+    return result.courses().stream()
+        .flatMap(c -> c.runs().stream())
+        .filter(run -> run.allocated() == allocated)
+        .mapToLong(JobCourse.Run::lostGpuMicros)
+        .sum();
   }
 
   private int hours() {

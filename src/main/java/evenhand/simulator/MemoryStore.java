@@ -2,6 +2,7 @@ package evenhand.simulator;
 
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Attempt;
+import evenhand.cycle.Books;
 import evenhand.cycle.Changes;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
@@ -25,12 +26,16 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * The memory, in memory: the same promises as PostgreSQL's, lost when the process ends. One call at
@@ -63,7 +68,16 @@ public final class MemoryStore implements Store {
 
   private record Keyed(long job, String digest, Instant at) {}
 
-  private record Recorded(Desk.DecisionView view, String snapshot, List<Long> jobs) {}
+  private final List<Books.ChargeRow> charges = new ArrayList<>();
+  private final List<Books.Correction> corrections = new ArrayList<>();
+  private final List<Books.Span> spans = new ArrayList<>();
+  private final Map<String, Integer> openSpans = new TreeMap<>();
+  private final List<Books.ClockStep> clockSteps = new ArrayList<>();
+  private final Map<String, Map<String, String>> policyTexts = new HashMap<>();
+  private Instant lastReading;
+
+  private record Recorded(
+      Desk.DecisionView view, String snapshotHash, String snapshot, List<Long> jobs) {}
 
   public MemoryStore() {
     this("mem");
@@ -113,7 +127,7 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized boolean see(List<Stock> seen, Instant at) {
+  public synchronized boolean see(List<Stock> seen, List<Outside> outside, Instant at) {
     Map<String, Stock> before = new HashMap<>(stock);
     Map<String, Stock> now = new HashMap<>();
     for (Stock s : seen) {
@@ -126,7 +140,55 @@ public final class MemoryStore implements Store {
                 : new Stock(s.node(), s.tier(), s.capacity(), NodeState.DOWN, Stock.GONE));
     stock.putAll(now);
     stock.values().removeIf(s -> s.capacity() == 0);
+    if (lastReading != null && at.isBefore(lastReading)) {
+      clockSteps.add(new Books.ClockStep(lastReading, at));
+    }
+    lastReading = at;
+    noteSpans(outside, at);
     return !before.equals(stock);
+  }
+
+  private void noteSpans(List<Outside> outside, Instant at) {
+    Map<String, Integer> used = new HashMap<>();
+    outside.forEach(o -> used.put(o.node() + "\n" + o.tier(), o.gpus()));
+    Map<String, Integer> open = new TreeMap<>(openSpans);
+    stock.forEach(
+        (key, s) -> {
+          Integer index = open.remove(key);
+          Books.Span span = index == null ? null : spans.get(index);
+          int others = used.getOrDefault(key, 0);
+          if (span != null
+              && span.capacity() == s.capacity()
+              && span.state() == s.state()
+              && span.outside() == others) {
+            return;
+          }
+          Instant from = span == null ? at : close(key, index, at);
+          openSpans.put(key, spans.size());
+          spans.add(
+              new Books.Span(
+                  spans.size() + 1L,
+                  s.node(),
+                  s.tier().name(),
+                  s.capacity(),
+                  s.state(),
+                  others,
+                  from,
+                  null));
+        });
+    open.forEach((key, index) -> close(key, index, at));
+  }
+
+  /** Ends a span and gives the moment of it: never before it began. */
+  private Instant close(String key, int index, Instant at) {
+    Books.Span s = spans.get(index);
+    Instant end = at.isBefore(s.from()) ? s.from() : at;
+    spans.set(
+        index,
+        new Books.Span(
+            s.id(), s.node(), s.tier(), s.capacity(), s.state(), s.outside(), s.from(), end));
+    openSpans.remove(key);
+    return end;
   }
 
   @Override
@@ -195,17 +257,31 @@ public final class MemoryStore implements Store {
       keep(attempt);
     }
     changes.attempts().forEach(this::keep);
-    for (Changes.Held held : changes.ledger()) {
-      append(held);
-    }
+    int appended = 0;
     for (Changes.Charged c : changes.charges()) {
-      charge(c.charge().account(), c.charge().tflopSeconds());
+      for (; appended < c.after(); appended++) {
+        append(changes.ledger().get(appended));
+      }
+      use(c.charge().account(), c.charge().tflopSeconds());
       long job = Long.parseLong(c.charge().job());
       charged.merge(job, c.charge().tflopSeconds(), Double::sum);
+      long id = charges.size() + 1L;
+      charges.add(
+          new Books.ChargeRow(
+              id,
+              changes.at(),
+              c.charge().account(),
+              job,
+              c.attempt(),
+              c.charge().tflopSeconds(),
+              c.rule()));
       for (int row : uncharged.getOrDefault(job, List.of())) {
-        ledger.set(row, charged(ledger.get(row), changes.at()));
+        ledger.set(row, charged(ledger.get(row), id, changes.at()));
       }
       uncharged.remove(job);
+    }
+    for (; appended < changes.ledger().size(); appended++) {
+      append(changes.ledger().get(appended));
     }
     for (Order order : changes.written()) {
       long id = ++lastOrder;
@@ -238,6 +314,9 @@ public final class MemoryStore implements Store {
     }
     long id = ++lastDecision;
     Decision decision = changes.decision().decision();
+    if (!changes.decision().policyTexts().isEmpty()) {
+      policyTexts.putIfAbsent(decision.policyHash(), changes.decision().policyTexts());
+    }
     decisions.put(
         id,
         new Recorded(
@@ -247,6 +326,7 @@ public final class MemoryStore implements Store {
                 decision.policy(),
                 decision.policyHash(),
                 changes.decision().decisionJson()),
+            decision.snapshotHash(),
             changes.decision().snapshotJson(),
             changes.decision().jobs()));
     return Long.toString(id);
@@ -259,6 +339,19 @@ public final class MemoryStore implements Store {
    * @throws IllegalArgumentException when there is no such account
    */
   public synchronized void charge(String account, double tflopSeconds) {
+    correct(
+        new Books.Correction(
+            0,
+            lastReading == null ? Instant.EPOCH : lastReading,
+            Books.Correction.CORRECTION,
+            account,
+            tflopSeconds,
+            "charged for jobs that nobody follows",
+            "a scenario",
+            null));
+  }
+
+  private void use(String account, double tflopSeconds) {
     Account old = accounts.get(account);
     if (old == null) {
       throw new IllegalArgumentException("there is no account " + account);
@@ -274,6 +367,32 @@ public final class MemoryStore implements Store {
    */
   public synchronized void usedBefore(String account, double gpuSeconds, Instant at) {
     earlier.add(new Earlier(account, gpuSeconds, at));
+  }
+
+  @Override
+  public synchronized Optional<Books.Correction> correct(Books.Correction c) {
+    Optional<Books.Correction> before =
+        corrections.stream().filter(o -> c.key() != null && c.key().equals(o.key())).findFirst();
+    if (before.isPresent()) {
+      return before;
+    }
+    Account account = accounts.get(c.account());
+    if (account == null || account.cumulativeUsage() + c.tflopSeconds() <= -1e-6) {
+      return Optional.empty();
+    }
+    use(c.account(), Math.max(c.tflopSeconds(), -account.cumulativeUsage()));
+    Books.Correction made =
+        new Books.Correction(
+            corrections.size() + 1L,
+            c.at(),
+            c.kind(),
+            c.account(),
+            c.tflopSeconds(),
+            c.reason(),
+            c.by(),
+            c.key());
+    corrections.add(made);
+    return Optional.of(made);
   }
 
   private Token key(Attempt attempt) {
@@ -319,7 +438,10 @@ public final class MemoryStore implements Store {
   private void append(Changes.Held held) {
     HoldingCost cost = held.cost();
     long job = Long.parseLong(cost.job());
-    uncharged.computeIfAbsent(job, j -> new ArrayList<>()).add(ledger.size());
+    Attempt run = attempts.get(new Token(installation, job, held.attempt()));
+    if (!cost.kind().equals(HoldingCost.UNALLOCATED)) {
+      uncharged.computeIfAbsent(job, j -> new ArrayList<>()).add(ledger.size());
+    }
     ledger.add(
         new LedgerRow(
             ledger.size() + 1L,
@@ -330,13 +452,16 @@ public final class MemoryStore implements Store {
             cost.node(),
             cost.tier().name(),
             cost.gpus(),
+            run == null || cost.kind().equals(HoldingCost.RESERVED) ? cost.from() : run.decidedAt(),
             cost.from(),
             cost.to(),
             cost.tflopSeconds(),
+            cost.tier().tflops(),
+            null,
             null));
   }
 
-  private static LedgerRow charged(LedgerRow row, Instant at) {
+  private static LedgerRow charged(LedgerRow row, long charge, Instant at) {
     return new LedgerRow(
         row.id(),
         row.kind(),
@@ -346,9 +471,12 @@ public final class MemoryStore implements Store {
         row.node(),
         row.tier(),
         row.gpus(),
+        row.given(),
         row.from(),
         row.to(),
         row.tflopSeconds(),
+        row.tflops(),
+        charge,
         at);
   }
 
@@ -474,6 +602,7 @@ public final class MemoryStore implements Store {
         .filter(d -> job == null || d.jobs().contains(job))
         .limit(limit)
         .map(Recorded::view)
+        .map(v -> new Desk.DecisionView(v.id(), v.at(), v.policy(), v.policyHash(), null))
         .toList();
   }
 
@@ -507,13 +636,29 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized List<LedgerRow> ledger(String account, Long job, int limit, long before) {
+  public synchronized Optional<Receipt> receipt(long decision) {
+    return Optional.ofNullable(decisions.get(decision))
+        .map(
+            d ->
+                new Receipt(
+                    decision,
+                    d.view().at(),
+                    d.view().policy(),
+                    d.view().policyHash(),
+                    d.snapshotHash(),
+                    d.view().json(),
+                    d.snapshot(),
+                    policyTexts.getOrDefault(d.view().policyHash(), Map.of())));
+  }
+
+  @Override
+  public synchronized List<LedgerRow> ledger(LedgerFilter filter, int limit, long before) {
     List<LedgerRow> rows = new ArrayList<>();
     for (int i = (int) Math.min(ledger.size(), before - 1) - 1;
         i >= 0 && rows.size() < limit;
         i--) {
       LedgerRow row = ledger.get(i);
-      if ((account == null || row.account().equals(account)) && (job == null || row.job() == job)) {
+      if (filter.means(row)) {
         rows.add(row);
       }
     }
@@ -521,9 +666,109 @@ public final class MemoryStore implements Store {
   }
 
   @Override
+  public synchronized <T> T books(Function<Books, T> reader) {
+    return reader.apply(new MemoryBooks());
+  }
+
+  private final class MemoryBooks implements Books {
+    @Override
+    public List<Stock> stock() {
+      return List.copyOf(stock.values());
+    }
+
+    @Override
+    public List<Account> accounts() {
+      return List.copyOf(accounts.values());
+    }
+
+    @Override
+    public List<Attempt> running() {
+      return List.copyOf(openAttempts.values());
+    }
+
+    @Override
+    public void jobs(Consumer<StoredJob> each) {
+      jobs.values().stream()
+          .filter(
+              j -> !j.state().ended() || j.carriedTflopSeconds() != 0 || j.reservation() != null)
+          .forEach(each);
+    }
+
+    @Override
+    public void charges(Consumer<ChargeRow> each) {
+      charges.forEach(each);
+    }
+
+    @Override
+    public void corrections(Consumer<Correction> each) {
+      corrections.forEach(each);
+    }
+
+    @Override
+    public void rows(LedgerFilter filter, Consumer<LedgerRow> each) {
+      ledger.stream()
+          .filter(filter::means)
+          .sorted(
+              Comparator.comparing(LedgerRow::node)
+                  .thenComparing(LedgerRow::tier)
+                  .thenComparing(LedgerRow::from)
+                  .thenComparingLong(LedgerRow::id))
+          .forEach(each);
+    }
+
+    @Override
+    public void spans(Consumer<Span> each) {
+      spans.stream()
+          .sorted(
+              Comparator.comparing(Span::node)
+                  .thenComparing(Span::tier)
+                  .thenComparingLong(Span::id))
+          .forEach(each);
+    }
+
+    @Override
+    public List<ClockStep> clockSteps() {
+      return List.copyOf(clockSteps);
+    }
+
+    @Override
+    public Optional<Attempt> runWithoutRow() {
+      Set<List<Object>> written = new HashSet<>();
+      for (LedgerRow r : ledger) {
+        if (!r.kind().equals(HoldingCost.RESERVED)) {
+          written.add(
+              List.of(r.job(), r.attempt(), r.node(), r.tier(), r.gpus(), r.from(), r.to()));
+        }
+      }
+      return attempts.values().stream()
+          .filter(a -> a.startedAt() != null && a.endedAt() != null)
+          .filter(
+              a ->
+                  a.on().stream()
+                      .anyMatch(
+                          s ->
+                              !written.contains(
+                                  List.of(
+                                      a.job(),
+                                      a.attempt(),
+                                      s.node(),
+                                      s.tier().name(),
+                                      s.gpus(),
+                                      a.startedAt(),
+                                      a.endedAt().isBefore(a.startedAt())
+                                          ? a.startedAt()
+                                          : a.endedAt()))))
+          .min(Comparator.comparingLong(Attempt::job).thenComparingInt(Attempt::attempt));
+    }
+  }
+
+  @Override
   public synchronized void forget(Duration olderThan, Instant now) {
     Instant limit = now.minus(olderThan);
     decisions.values().removeIf(d -> d.view().at().isBefore(limit));
+    policyTexts
+        .keySet()
+        .retainAll(decisions.values().stream().map(d -> d.view().policyHash()).toList());
     keys.values().removeIf(k -> k.at().isBefore(limit));
   }
 }

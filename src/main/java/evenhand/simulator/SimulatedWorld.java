@@ -368,15 +368,22 @@ final class SimulatedWorld {
     StoredJob job = jobs.get(id).running(Micros.instant(now));
     jobs.put(id, job);
     attempts.put(id, attempt.running(Micros.instant(now), Micros.instant(now), 0));
+    boolean allocated = !Boolean.FALSE.equals(start.allocated());
+    long minimum = job.asks().minRuntimeSeconds();
+    Instant at = Micros.instant(now);
     Running r =
         new Running(
             id,
             course.account(),
             start.on(),
-            Micros.instant(now),
-            Micros.instant(now).plusSeconds(job.asks().minRuntimeSeconds()),
-            !Boolean.FALSE.equals(start.allocated()),
-            job.asks().resumable());
+            at,
+            // Work that nobody's budget pays for is protected by nothing (N5).
+            allocated ? at.plusSeconds(minimum) : at,
+            allocated,
+            job.asks().resumable(),
+            minimum,
+            null,
+            false);
     running.put(id, r);
     queue.remove(id);
     uses(r, r.gpus(), now);

@@ -3,6 +3,7 @@ package evenhand.store;
 import com.zaxxer.hikari.HikariDataSource;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Attempt;
+import evenhand.cycle.Books;
 import evenhand.cycle.Changes;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
@@ -45,6 +46,9 @@ import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -63,6 +67,14 @@ public final class PostgresStore implements Store, AutoCloseable {
   /** Names the right to decide among the advisory locks of a database. */
   private static final long LEAD_LOCK = 0x6576656e68616e64L;
 
+  /** So many decisions, and for so long, are packed against one before another takes its place. */
+  private static final int MOST_FOLLOWERS = 500;
+
+  private static final Duration BASE_LASTS = Duration.ofHours(6);
+
+  /** Rows that a cursor brings at once. */
+  private static final int FETCH = 1000;
+
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
   private final DataSource source;
@@ -75,6 +87,7 @@ public final class PostgresStore implements Store, AutoCloseable {
   private ScheduledExecutorService heart;
   private Connection lead;
   private volatile long epoch = -1;
+  private volatile Kept base;
 
   /**
    * @param source a database that the migrations have been applied to
@@ -123,6 +136,7 @@ public final class PostgresStore implements Store, AutoCloseable {
         throw e;
       }
       lead = connection;
+      base = null; // what another process recorded meanwhile is not known here
       beat();
       return true;
     } catch (SQLException e) {
@@ -324,7 +338,7 @@ public final class PostgresStore implements Store, AutoCloseable {
   }
 
   @Override
-  public boolean see(List<Stock> seen, Instant at) {
+  public boolean see(List<Stock> seen, List<Outside> outside, Instant at) {
     return writing.execute(
         tx -> {
           Map<String, UUID> ids = new HashMap<>();
@@ -391,9 +405,97 @@ public final class PostgresStore implements Store, AutoCloseable {
               .param("at", time(at))
               .param("gone", Stock.GONE)
               .update();
+          noteClock(at);
+          noteSpans(tiers, outside, at);
           return !(gpus.isEmpty() && retired.isEmpty() && states.isEmpty());
         });
   }
+
+  private void noteClock(Instant at) {
+    Optional<OffsetDateTime> last =
+        sql.sql("select at from last_reading for update").query(OffsetDateTime.class).optional();
+    if (last.isPresent() && at.isBefore(last.get().toInstant())) {
+      sql.sql("insert into clock_steps (from_at, to_at) values (?, ?)")
+          .params(last.get(), time(at))
+          .update();
+    }
+    sql.sql(
+            """
+            insert into last_reading (at) values (?)
+            on conflict (one) do update set at = excluded.at
+            """)
+        .param(time(at))
+        .update();
+  }
+
+  /** Begins a new span of every placement that is not what its open one says. */
+  private void noteSpans(Map<UUID, Tier> tiers, List<Outside> outside, Instant at) {
+    Map<String, Integer> used = new HashMap<>();
+    outside.forEach(o -> used.put(o.node() + "\n" + o.tier(), o.gpus()));
+    Map<String, Stock> now = new TreeMap<>();
+    stock(tiers).forEach(s -> now.put(s.node() + "\n" + s.tier().name(), s));
+    List<Object[]> closed = new ArrayList<>();
+    List<Object[]> begun = new ArrayList<>();
+    sql.sql(
+            """
+            select s.id, s.node_name, t.name as tier, s.capacity, s.state, s.outside, s.from_at,
+                   s.to_at
+            from placement_spans s join gpu_tiers t on t.id = s.tier_id
+            where s.to_at is null
+            """)
+        .query(SPAN)
+        .list()
+        .forEach(
+            open -> {
+              String key = open.node() + "\n" + open.tier();
+              Stock s = now.get(key);
+              if (s != null
+                  && s.capacity() == open.capacity()
+                  && s.state() == open.state()
+                  && used.getOrDefault(key, 0) == open.outside()) {
+                now.remove(key);
+                return;
+              }
+              // A clock that stepped back makes a span of 0 s, never a negative one.
+              Instant end = at.isBefore(open.from()) ? open.from() : at;
+              closed.add(new Object[] {time(end), open.id()});
+              if (s != null) {
+                begun.add(span(s, used.getOrDefault(key, 0), end));
+                now.remove(key);
+              }
+            });
+    now.forEach((key, s) -> begun.add(span(s, used.getOrDefault(key, 0), at)));
+    each(
+        batch.batchUpdate(
+            "update placement_spans set to_at = ? where id = ? and to_at is null", closed),
+        i -> "span " + closed.get(i)[1]);
+    each(
+        batch.batchUpdate(
+            """
+            insert into placement_spans (node_name, tier_id, capacity, state, outside, from_at)
+            select ?, id, ?, ?, ?, cast(? as timestamptz) from gpu_tiers where name = ?
+            """,
+            begun),
+        i -> "the tier " + begun.get(i)[5]);
+  }
+
+  private static Object[] span(Stock s, int outside, Instant from) {
+    return new Object[] {
+      s.node(), s.capacity(), s.state().word(), outside, time(from), s.tier().name()
+    };
+  }
+
+  private static final RowMapper<Books.Span> SPAN =
+      (rs, n) ->
+          new Books.Span(
+              rs.getLong("id"),
+              rs.getString("node_name"),
+              rs.getString("tier"),
+              rs.getInt("capacity"),
+              NodeState.valueOf(rs.getString("state").toUpperCase(Locale.ROOT)),
+              rs.getInt("outside"),
+              instant(rs, "from_at"),
+              instant(rs, "to_at"));
 
   @Override
   public World load(Instant window) {
@@ -446,7 +548,7 @@ public final class PostgresStore implements Store, AutoCloseable {
                 List.of()));
   }
 
-  private List<Account> accounts(Map<String, Double> windowUsage) {
+  private List<Account> accounts(Map<String, Double> window) {
     return sql.sql("select id, parent, weight, cumulative_usage from accounts order by id")
         .query(
             (rs, n) ->
@@ -455,7 +557,7 @@ public final class PostgresStore implements Store, AutoCloseable {
                     rs.getString("parent"),
                     rs.getDouble("weight"),
                     rs.getDouble("cumulative_usage"),
-                    windowUsage.getOrDefault(rs.getString("id"), 0.0)))
+                    window.getOrDefault(rs.getString("id"), 0.0)))
         .list();
   }
 
@@ -580,23 +682,27 @@ public final class PostgresStore implements Store, AutoCloseable {
 
   @Override
   public String commit(Changes changes) {
+    Kept[] kept = {base};
     try {
-      return writing.execute(
-          tx -> {
-            if (changes.needsLead()) {
-              // Shared, so that whoever takes the lead meanwhile waits for this to be written.
-              long current =
-                  sql.sql("select leader_epoch from meta for share").query(Long.class).single();
-              if (current != epoch) {
-                throw new Overtaken("another process decides now");
-              }
-            }
-            writeJobs(changes);
-            writeAttempts(changes);
-            writeMoney(changes);
-            writeOrders(changes);
-            return changes.decision() == null ? null : writeDecision(changes.decision());
-          });
+      String id =
+          writing.execute(
+              tx -> {
+                if (changes.needsLead()) {
+                  // Shared, so that whoever takes the lead meanwhile waits for this to be written.
+                  long current =
+                      sql.sql("select leader_epoch from meta for share").query(Long.class).single();
+                  if (current != epoch) {
+                    throw new Overtaken("another process decides now");
+                  }
+                }
+                writeJobs(changes);
+                writeAttempts(changes);
+                writeMoney(changes);
+                writeOrders(changes);
+                return changes.decision() == null ? null : writeDecision(changes.decision(), kept);
+              });
+      base = kept[0];
+      return id;
     } catch (ConcurrencyFailureException e) {
       throw new Overtaken("two transactions were in each other's way: " + e.getMessage());
     }
@@ -733,9 +839,56 @@ public final class PostgresStore implements Store, AutoCloseable {
         i -> "attempt " + changed.get(i).attempt() + " of job " + changed.get(i).job());
   }
 
+  /**
+   * Rows and charges. A job is charged twice at once where a reading shows the end of two of its
+   * runs: the second charge covers the rows that came after the first, so rows and charges are
+   * written in rounds, each with one charge of a job at most.
+   */
   private void writeMoney(Changes changes) {
+    Map<String, List<Changes.Charged>> ofJob = new HashMap<>();
+    List<List<Changes.Charged>> charges = new ArrayList<>();
+    Map<String, Double> byAccount = new LinkedHashMap<>();
+    for (Changes.Charged c : changes.charges()) {
+      List<Changes.Charged> before =
+          ofJob.computeIfAbsent(c.charge().job(), job -> new ArrayList<>());
+      if (before.size() == charges.size()) {
+        charges.add(new ArrayList<>());
+      }
+      charges.get(before.size()).add(c);
+      before.add(c);
+      byAccount.merge(c.charge().account(), c.charge().tflopSeconds(), Double::sum);
+    }
+    List<List<Changes.Held>> held = new ArrayList<>();
+    for (int i = 0; i < changes.ledger().size(); i++) {
+      Changes.Held row = changes.ledger().get(i);
+      int round = 0;
+      for (Changes.Charged c : ofJob.getOrDefault(row.cost().job(), List.of())) {
+        round += c.after() <= i ? 1 : 0;
+      }
+      while (held.size() <= round) {
+        held.add(new ArrayList<>());
+      }
+      held.get(round).add(row);
+    }
+    for (int round = 0; round < Math.max(held.size(), charges.size()); round++) {
+      writeRows(round < held.size() ? held.get(round) : List.of());
+      for (Changes.Charged c :
+          round < charges.size() ? charges.get(round) : List.<Changes.Charged>of()) {
+        writeCharge(changes.at(), c);
+      }
+    }
+    byAccount.forEach(
+        (account, tflopSeconds) ->
+            one(
+                sql.sql("update accounts set cumulative_usage = cumulative_usage + ? where id = ?")
+                    .params(tflopSeconds, account)
+                    .update(),
+                "account " + account));
+  }
+
+  private void writeRows(List<Changes.Held> rows) {
     List<Object[]> held = new ArrayList<>();
-    for (Changes.Held row : changes.ledger()) {
+    for (Changes.Held row : rows) {
       held.add(
           new Object[] {
             row.cost().kind(),
@@ -747,6 +900,7 @@ public final class PostgresStore implements Store, AutoCloseable {
             time(row.cost().from()),
             time(row.cost().to()),
             BigDecimal.valueOf(row.cost().tflopSeconds()),
+            row.cost().tier().tflops(),
             row.cost().tier().name()
           });
     }
@@ -754,48 +908,37 @@ public final class PostgresStore implements Store, AutoCloseable {
         batch.batchUpdate(
             """
             insert into ledger (kind, job_id, attempt, account_id, node_name, gpus, from_at, to_at,
-                                tflop_s, tier_id)
-            select ?, ?, ?, ?, ?, ?, cast(? as timestamptz), cast(? as timestamptz), ?, id
+                                tflop_s, tflops, tier_id)
+            select ?, ?, ?, ?, ?, ?, cast(? as timestamptz), cast(? as timestamptz), ?, ?, id
             from gpu_tiers where name = ?
             """,
             held),
-        i -> "the tier " + held.get(i)[9]);
-    List<Object[]> charges = new ArrayList<>();
-    Map<String, Double> byAccount = new LinkedHashMap<>();
-    for (Changes.Charged c : changes.charges()) {
-      charges.add(
-          new Object[] {
-            time(changes.at()),
+        i -> "the tier " + held.get(i)[10]);
+  }
+
+  /**
+   * One statement writes a charge and marks what it covers: all of the job's rows until now, but
+   * for those that are charged to nobody (N5).
+   */
+  private void writeCharge(Instant at, Changes.Charged c) {
+    sql.sql(
+            """
+            with charge as (
+                insert into charges (at, account_id, job_id, attempt, tflop_s, rule)
+                values (?, ?, ?, ?, ?, ?)
+                returning id, job_id)
+            update ledger l set charge_id = c.id
+            from charge c
+            where l.job_id = c.job_id and l.charge_id is null and l.kind <> 'unallocated'
+            """)
+        .params(
+            time(at),
             c.charge().account(),
             Long.parseLong(c.charge().job()),
             c.attempt(),
             BigDecimal.valueOf(c.charge().tflopSeconds()),
-            c.rule()
-          });
-      byAccount.merge(c.charge().account(), c.charge().tflopSeconds(), Double::sum);
-    }
-    // One statement writes a charge and marks what it covers: all of the job's rows until now.
-    for (Object[] charge : charges) {
-      sql.sql(
-              """
-              with charge as (
-                  insert into charges (at, account_id, job_id, attempt, tflop_s, rule)
-                  values (?, ?, ?, ?, ?, ?)
-                  returning id, job_id)
-              update ledger l set charge_id = c.id
-              from charge c
-              where l.job_id = c.job_id and l.charge_id is null
-              """)
-          .params(charge)
-          .update();
-    }
-    byAccount.forEach(
-        (account, tflopSeconds) ->
-            one(
-                sql.sql("update accounts set cumulative_usage = cumulative_usage + ? where id = ?")
-                    .params(tflopSeconds, account)
-                    .update(),
-                "account " + account));
+            c.rule())
+        .update();
   }
 
   private void writeOrders(Changes changes) {
@@ -870,14 +1013,49 @@ public final class PostgresStore implements Store, AutoCloseable {
             .toList());
   }
 
-  private String writeDecision(Changes.DecisionRecord record) {
+  /**
+   * The decision that others are packed against at present.
+   *
+   * @param bytes what it takes itself
+   * @param since when it was decided
+   * @param followers how many are packed against it
+   */
+  private record Kept(
+      long id,
+      Packed.Base decision,
+      Packed.Base snapshot,
+      int bytes,
+      Instant since,
+      int followers) {}
+
+  private String writeDecision(Changes.DecisionRecord record, Kept[] kept) {
     Decision decision = record.decision();
+    writeTexts(decision, record.policyTexts());
+    Kept on = kept[0];
+    byte[] packedDecision = null;
+    byte[] packedSnapshot = null;
+    if (on != null
+        && on.followers() < MOST_FOLLOWERS
+        && Duration.between(on.since(), decision.now()).abs().compareTo(BASE_LASTS) < 0) {
+      packedDecision = Packed.pack(record.decisionJson(), on.decision());
+      packedSnapshot = Packed.pack(record.snapshotJson(), on.snapshot());
+      if (packedDecision.length + packedSnapshot.length > on.bytes() / 2) {
+        on = null; // too much has changed for this base to save anything
+      }
+    } else {
+      on = null;
+    }
+    if (on == null) {
+      packedDecision = Packed.pack(record.decisionJson(), Packed.ALONE);
+      packedSnapshot = Packed.pack(record.snapshotJson(), Packed.ALONE);
+    }
     long id =
         sql.sql(
                 """
                 insert into decisions
-                       (decided_at, policy, policy_hash, snapshot_hash, decision, snapshot)
-                values (?, ?, ?, ?, ?, ?)
+                       (decided_at, policy, policy_hash, snapshot_hash, base_id, decision_packed,
+                        snapshot_packed)
+                values (?, ?, ?, ?, ?, ?, ?)
                 returning id
                 """)
             .params(
@@ -885,14 +1063,54 @@ public final class PostgresStore implements Store, AutoCloseable {
                 decision.policy(),
                 decision.policyHash(),
                 decision.snapshotHash(),
-                record.decisionJson(),
-                record.snapshotJson())
+                on == null ? null : on.id(),
+                packedDecision,
+                packedSnapshot)
             .query(Long.class)
             .single();
+    kept[0] =
+        on == null
+            ? new Kept(
+                id,
+                new Packed.Base(record.decisionJson()),
+                new Packed.Base(record.snapshotJson()),
+                packedDecision.length + packedSnapshot.length,
+                decision.now(),
+                0)
+            : new Kept(
+                on.id(), on.decision(), on.snapshot(), on.bytes(), on.since(), on.followers() + 1);
     sql.sql("insert into decision_jobs (decision_id, job_id) select ?, unnest(?)")
         .params(id, new SqlArrayValue("bigint", record.jobs().toArray()))
         .update();
     return Long.toString(id);
+  }
+
+  /** Before the first decision of its hash; a policy that has no texts leaves none. */
+  private void writeTexts(Decision decision, Map<String, String> texts) {
+    boolean known =
+        texts.isEmpty()
+            || sql.sql("select exists (select 1 from policy_texts where policy_hash = ?)")
+                .param(decision.policyHash())
+                .query(Boolean.class)
+                .single();
+    if (known) {
+      return;
+    }
+    List<Object[]> rows = new ArrayList<>();
+    texts.forEach(
+        (name, text) ->
+            rows.add(
+                new Object[] {
+                  decision.policyHash(), rows.size(), name, text, time(decision.now())
+                }));
+    each(
+        batch.batchUpdate(
+            """
+            insert into policy_texts (policy_hash, position, name, text, written_at)
+            values (?, ?, ?, ?, ?)
+            """,
+            rows),
+        i -> "text " + rows.get(i)[2] + " of the policy");
   }
 
   private Order order(ResultSet rs) throws SQLException {
@@ -1115,7 +1333,7 @@ public final class PostgresStore implements Store, AutoCloseable {
   }
 
   /** Reads in one transaction: the one that is open, or one of its own. */
-  private <T> T reading(java.util.function.Supplier<T> what) {
+  private <T> T reading(Supplier<T> what) {
     return org.springframework.transaction.support.TransactionSynchronizationManager
             .isActualTransactionActive()
         ? what.get()
@@ -1161,14 +1379,14 @@ public final class PostgresStore implements Store, AutoCloseable {
               instant(rs, "decided_at"),
               rs.getString("policy"),
               rs.getString("policy_hash"),
-              rs.getString("decision"));
+              null);
 
   @Override
   public List<Desk.DecisionView> decisions(Long job, int limit, long before) {
     return job == null
         ? sql.sql(
                 """
-                select id, decided_at, policy, policy_hash, decision from decisions
+                select id, decided_at, policy, policy_hash from decisions
                 where id < ? order by id desc limit ?
                 """)
             .params(before, limit)
@@ -1176,7 +1394,7 @@ public final class PostgresStore implements Store, AutoCloseable {
             .list()
         : sql.sql(
                 """
-                select d.id, d.decided_at, d.policy, d.policy_hash, d.decision
+                select d.id, d.decided_at, d.policy, d.policy_hash
                 from decision_jobs j join decisions d on d.id = j.decision_id
                 where j.job_id = ? and j.decision_id < ?
                 order by j.decision_id desc limit ?
@@ -1188,11 +1406,17 @@ public final class PostgresStore implements Store, AutoCloseable {
 
   @Override
   public Optional<Desk.DecisionView> decision(long id) {
-    return sql.sql(
-            "select id, decided_at, policy, policy_hash, decision from decisions where id = ?")
-        .param(id)
-        .query(DECISION)
-        .optional();
+    return reading(
+        () ->
+            stored(id)
+                .map(
+                    d ->
+                        new Desk.DecisionView(
+                            Long.toString(id),
+                            d.at(),
+                            d.policy(),
+                            d.policyHash(),
+                            decisionText(d))));
   }
 
   @Override
@@ -1218,46 +1442,379 @@ public final class PostgresStore implements Store, AutoCloseable {
 
   @Override
   public Optional<String> snapshot(long decision) {
-    return sql.sql("select snapshot from decisions where id = ?")
-        .param(decision)
-        .query(String.class)
-        .optional();
+    return reading(() -> stored(decision).map(this::snapshotText));
   }
 
   @Override
-  public List<LedgerRow> ledger(String account, Long job, int limit, long before) {
+  public Optional<Receipt> receipt(long decision) {
+    return reading(
+        () ->
+            stored(decision)
+                .map(
+                    d ->
+                        new Receipt(
+                            decision,
+                            d.at(),
+                            d.policy(),
+                            d.policyHash(),
+                            d.snapshotHash(),
+                            decisionText(d),
+                            snapshotText(d),
+                            policyTexts(d.policyHash()))));
+  }
+
+  /** A decision as its row has it. */
+  private record StoredDecision(
+      long id,
+      Instant at,
+      String policy,
+      String policyHash,
+      String snapshotHash,
+      Long base,
+      String decision,
+      String snapshot,
+      byte[] decisionPacked,
+      byte[] snapshotPacked) {}
+
+  private Optional<StoredDecision> stored(long id) {
     return sql.sql(
             """
-            select l.id, l.kind, l.job_id, l.attempt, l.account_id, l.node_name, t.name as tier,
-                   l.gpus, l.from_at, l.to_at, l.tflop_s, c.at as charged_at
-            from ledger l
-            join gpu_tiers t on t.id = l.tier_id
-            left join charges c on c.id = l.charge_id
-            where l.id < :before
-              and (cast(:account as text) is null or l.account_id = :account)
-              and (cast(:job as bigint) is null or l.job_id = :job)
-            order by l.id desc limit :limit
+            select id, decided_at, policy, policy_hash, snapshot_hash, base_id, decision, snapshot,
+                   decision_packed, snapshot_packed
+            from decisions where id = ?
             """)
-        .param("before", before)
-        .param("account", account)
-        .param("job", job)
-        .param("limit", limit)
+        .param(id)
         .query(
             (rs, n) ->
-                new LedgerRow(
+                new StoredDecision(
                     rs.getLong("id"),
-                    rs.getString("kind"),
-                    rs.getLong("job_id"),
-                    rs.getInt("attempt"),
-                    rs.getString("account_id"),
-                    rs.getString("node_name"),
-                    rs.getString("tier"),
-                    rs.getInt("gpus"),
-                    instant(rs, "from_at"),
-                    instant(rs, "to_at"),
-                    rs.getDouble("tflop_s"),
-                    instant(rs, "charged_at")))
+                    instant(rs, "decided_at"),
+                    rs.getString("policy"),
+                    rs.getString("policy_hash"),
+                    rs.getString("snapshot_hash"),
+                    rs.getObject("base_id", Long.class),
+                    rs.getString("decision"),
+                    rs.getString("snapshot"),
+                    rs.getBytes("decision_packed"),
+                    rs.getBytes("snapshot_packed")))
+        .optional();
+  }
+
+  private String decisionText(StoredDecision d) {
+    return text(d, "decision", d.decision(), d.decisionPacked(), this::decisionText);
+  }
+
+  private String snapshotText(StoredDecision d) {
+    return text(d, "snapshot", d.snapshot(), d.snapshotPacked(), this::snapshotText);
+  }
+
+  private String text(
+      StoredDecision d,
+      String part,
+      String plain,
+      byte[] packed,
+      Function<StoredDecision, String> ofBase) {
+    if (plain != null) {
+      return plain;
+    }
+    Packed.Base on = Packed.ALONE;
+    if (d.base() != null) {
+      StoredDecision base =
+          stored(d.base())
+              .filter(b -> b.base() == null)
+              .orElseThrow(
+                  () ->
+                      new Broken(
+                          part,
+                          "the "
+                              + part
+                              + " of decision "
+                              + d.id()
+                              + " is packed against decision "
+                              + d.base()
+                              + ", which is not kept whole"));
+      on = new Packed.Base(ofBase.apply(base));
+    }
+    try {
+      return Packed.unpack(packed, on);
+    } catch (Packed.Damaged e) {
+      throw new Broken(part, "the " + part + " stored as " + d.id() + ": " + e.getMessage());
+    }
+  }
+
+  private Map<String, String> policyTexts(String hash) {
+    Map<String, String> texts = new LinkedHashMap<>();
+    sql.sql("select name, text from policy_texts where policy_hash = ? order by position")
+        .param(hash)
+        .query(
+            rs -> {
+              texts.put(rs.getString("name"), rs.getString("text"));
+            });
+    return texts;
+  }
+
+  private static final String ROW_COLUMNS =
+      """
+      select l.id, l.kind, l.job_id, l.attempt, l.account_id, l.node_name, t.name as tier, l.gpus,
+             case when l.kind = 'reserved' then l.from_at else coalesce(a.decided_at, l.from_at)
+             end as given, l.from_at, l.to_at, l.tflop_s, l.tflops, l.charge_id,
+             c.at as charged_at
+      from ledger l
+      join gpu_tiers t on t.id = l.tier_id
+      left join attempts a on a.job_id = l.job_id and a.attempt = l.attempt
+      left join charges c on c.id = l.charge_id
+      where (cast(:account as text) is null or l.account_id = :account)
+        and (cast(:job as bigint) is null or l.job_id = :job)
+        and (cast(:node as text) is null or l.node_name = :node)
+        and (cast(:tier as text) is null or t.name = :tier)
+        and (cast(:kind as text) is null or l.kind = :kind)
+        and (cast(:to as timestamptz) is null or l.from_at < :to)
+        and (cast(:from as timestamptz) is null or l.to_at > :from
+             or l.to_at = l.from_at and l.to_at >= :from)
+      """;
+
+  private static final RowMapper<LedgerRow> ROW =
+      (rs, n) ->
+          new LedgerRow(
+              rs.getLong("id"),
+              rs.getString("kind"),
+              rs.getLong("job_id"),
+              rs.getInt("attempt"),
+              rs.getString("account_id"),
+              rs.getString("node_name"),
+              rs.getString("tier"),
+              rs.getInt("gpus"),
+              instant(rs, "given"),
+              instant(rs, "from_at"),
+              instant(rs, "to_at"),
+              rs.getDouble("tflop_s"),
+              rs.getObject("tflops", Double.class),
+              rs.getObject("charge_id", Long.class),
+              instant(rs, "charged_at"));
+
+  private static Map<String, Object> params(LedgerFilter filter) {
+    Map<String, Object> params = new HashMap<>();
+    params.put("account", filter.account());
+    params.put("job", filter.job());
+    params.put("node", filter.node());
+    params.put("tier", filter.tier());
+    params.put("kind", filter.kind());
+    params.put("from", time(filter.from()));
+    params.put("to", time(filter.to()));
+    return params;
+  }
+
+  @Override
+  public List<LedgerRow> ledger(LedgerFilter filter, int limit, long before) {
+    return sql.sql(ROW_COLUMNS + " and l.id < :before order by l.id desc limit :limit")
+        .params(params(filter))
+        .param("before", before)
+        .param("limit", limit)
+        .query(ROW)
         .list();
+  }
+
+  @Override
+  public <T> T books(Function<Books, T> reader) {
+    return reading(() -> reader.apply(new StoredBooks()));
+  }
+
+  /** The books as one transaction sees them; long lists come through a cursor. */
+  private final class StoredBooks implements Books {
+    private final JdbcClient streams;
+
+    StoredBooks() {
+      JdbcTemplate template = new JdbcTemplate(source);
+      template.setFetchSize(FETCH);
+      streams = JdbcClient.create(template);
+    }
+
+    @Override
+    public List<Stock> stock() {
+      return PostgresStore.this.stock(PostgresStore.this.tiers());
+    }
+
+    @Override
+    public List<Account> accounts() {
+      return PostgresStore.this.accounts(Map.of());
+    }
+
+    @Override
+    public List<Attempt> running() {
+      return attempts("where a.ended_at is null", Map.of(), PostgresStore.this.tiers());
+    }
+
+    private <R> void stream(JdbcClient.StatementSpec statement, RowMapper<R> row, Consumer<R> to) {
+      statement.query(
+          rs -> {
+            to.accept(row.mapRow(rs, 0));
+          });
+    }
+
+    @Override
+    public void jobs(Consumer<StoredJob> each) {
+      stream(
+          streams.sql(
+              JOB_COLUMNS
+                  + """
+                  where j.state in ('GLOBAL_QUEUE_WAIT', 'DISPATCHING', 'RUNNING')
+                     or j.reservation_gpu_seconds <> 0 or j.reserved_gpus > 0
+                  order by j.id
+                  """),
+          job(PostgresStore.this.tiers()),
+          each);
+    }
+
+    @Override
+    public void charges(Consumer<ChargeRow> each) {
+      stream(
+          streams.sql(
+              """
+              select id, at, account_id, job_id, attempt, tflop_s, rule from charges order by id
+              """),
+          (rs, n) ->
+              new ChargeRow(
+                  rs.getLong("id"),
+                  instant(rs, "at"),
+                  rs.getString("account_id"),
+                  rs.getLong("job_id"),
+                  rs.getInt("attempt"),
+                  rs.getDouble("tflop_s"),
+                  rs.getString("rule")),
+          each);
+    }
+
+    @Override
+    public void corrections(Consumer<Correction> each) {
+      stream(streams.sql(CORRECTIONS + " order by id"), CORRECTION, each);
+    }
+
+    @Override
+    public void rows(LedgerFilter filter, Consumer<LedgerRow> each) {
+      stream(
+          streams
+              .sql(ROW_COLUMNS + " order by l.node_name, t.name, l.from_at, l.id")
+              .params(params(filter)),
+          ROW,
+          each);
+    }
+
+    @Override
+    public void spans(Consumer<Span> each) {
+      stream(
+          streams.sql(
+              """
+              select s.id, s.node_name, t.name as tier, s.capacity, s.state, s.outside, s.from_at,
+                     s.to_at
+              from placement_spans s join gpu_tiers t on t.id = s.tier_id
+              order by s.node_name, t.name, s.id
+              """),
+          SPAN,
+          each);
+    }
+
+    @Override
+    public List<ClockStep> clockSteps() {
+      return sql.sql("select from_at, to_at from clock_steps order by id")
+          .query((rs, n) -> new ClockStep(instant(rs, "from_at"), instant(rs, "to_at")))
+          .list();
+    }
+
+    @Override
+    public Optional<Attempt> runWithoutRow() {
+      return attempts(
+              """
+              where (a.job_id, a.attempt) in (
+                  select e.job_id, e.attempt
+                  from attempts e join attempt_gpus g
+                       on g.job_id = e.job_id and g.attempt = e.attempt
+                  where e.started_at is not null and e.ended_at is not null
+                    and not exists (
+                        select 1 from ledger l
+                        where l.job_id = e.job_id and l.attempt = e.attempt
+                          and l.kind in ('run', 'unallocated')
+                          and l.node_name = g.node_name and l.tier_id = g.tier_id
+                          and l.gpus = g.gpus and l.from_at = e.started_at
+                          and l.to_at = greatest(e.started_at, e.ended_at))
+                  order by e.job_id, e.attempt
+                  limit 1)
+              """,
+              Map.of(),
+              PostgresStore.this.tiers())
+          .stream()
+          .findFirst();
+    }
+  }
+
+  private static final String CORRECTIONS =
+      "select id, at, kind, account_id, tflop_s, reason, made_by, key from corrections";
+
+  private static final RowMapper<Books.Correction> CORRECTION =
+      (rs, n) ->
+          new Books.Correction(
+              rs.getLong("id"),
+              instant(rs, "at"),
+              rs.getString("kind"),
+              rs.getString("account_id"),
+              rs.getDouble("tflop_s"),
+              rs.getString("reason"),
+              rs.getString("made_by"),
+              rs.getString("key"));
+
+  @Override
+  public Optional<Books.Correction> correct(Books.Correction c) {
+    return writing.execute(
+        tx -> {
+          if (sql.sql("select count(*) from accounts where id = ?")
+                  .param(c.account())
+                  .query(Long.class)
+                  .single()
+              == 0) {
+            return Optional.empty();
+          }
+          Optional<Long> id =
+              sql.sql(
+                      """
+                      insert into corrections (at, kind, account_id, tflop_s, reason, made_by, key)
+                      values (?, ?, ?, ?, ?, ?, ?)
+                      on conflict (key) do nothing
+                      returning id
+                      """)
+                  .params(
+                      time(c.at()),
+                      c.kind(),
+                      c.account(),
+                      BigDecimal.valueOf(c.tflopSeconds()),
+                      c.reason(),
+                      c.by(),
+                      c.key())
+                  .query(Long.class)
+                  .optional();
+          if (id.isEmpty()) {
+            return sql.sql(CORRECTIONS + " where key = ?")
+                .param(c.key())
+                .query(CORRECTION)
+                .optional();
+          }
+          // What was all it had used may be a few digits more than the doubles say.
+          int moved =
+              sql.sql(
+                      """
+                      update accounts set cumulative_usage = greatest(cumulative_usage + :by, 0)
+                      where id = :account and cumulative_usage + :by > -1e-6
+                      """)
+                  .param("by", c.tflopSeconds())
+                  .param("account", c.account())
+                  .update();
+          if (moved == 0) {
+            tx.setRollbackOnly();
+            return Optional.empty();
+          }
+          return sql.sql(CORRECTIONS + " where id = ?")
+              .param(id.get())
+              .query(CORRECTION)
+              .optional();
+        });
   }
 
   @Override
@@ -1265,7 +1822,26 @@ public final class PostgresStore implements Store, AutoCloseable {
     OffsetDateTime limit = time(now.minus(olderThan));
     writing.executeWithoutResult(
         tx -> {
-          sql.sql("delete from decisions where decided_at < ?").param(limit).update();
+          // One that others are packed against stays as long as they do, and the newest such.
+          sql.sql(
+                  """
+                  delete from decisions d
+                  where d.decided_at < :limit
+                    and not exists (select 1 from decisions f
+                                    where f.base_id = d.id and f.decided_at >= :limit)
+                    and d.id <> (select coalesce(max(b.id), 0) from decisions b
+                                 where b.base_id is null)
+                  """)
+              .param("limit", limit)
+              .update();
+          sql.sql(
+                  """
+                  delete from policy_texts t
+                  where t.written_at < ?
+                    and not exists (select 1 from decisions d where d.policy_hash = t.policy_hash)
+                  """)
+              .param(limit)
+              .update();
           sql.sql("delete from idempotency_keys where created_at < ?").param(limit).update();
           // An order to submit stays as long as its attempt is open: there is never a second one.
           sql.sql(

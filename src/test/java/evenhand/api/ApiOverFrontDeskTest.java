@@ -3,25 +3,32 @@ package evenhand.api;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import evenhand.cli.Commands;
+import evenhand.cli.Console;
+import evenhand.cli.Parts;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
+import evenhand.cycle.Ledger;
+import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
 import evenhand.cycle.Store;
-import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.json.DecisionJson;
-import evenhand.json.SnapshotJson;
 import evenhand.outcomes.Decision;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
+import evenhand.service.JsonRecorder;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.MemoryStore;
 import evenhand.simulator.SimulatedCluster;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -85,6 +92,42 @@ class ApiOverFrontDeskTest {
       assertEquals(24_780, over.get("charged_tflop_s").asDouble());
       JsonNode account = client.get("/v1/accounts").get("items").get(0);
       assertEquals(24_780, account.get("cumulative_usage").asDouble());
+      JsonNode rows = client.get("/v1/ledger?account=BCG&kind=reserved").get("items");
+      assertEquals(24_780, rows.get(0).get("tflop_s").asDouble(), rows.toString());
+      JsonNode sums = client.get("/v1/ledger?by=kind,placement").get("items");
+      assertEquals(2, sums.size(), sums.toString());
+      assertEquals("n1 (4090)", sums.get(0).get("placement").asString());
+      assertEquals(300, sums.get(0).get("gpu_s").asInt());
+      assertEquals(422, client.status("/v1/ledger?by=week"));
+      assertEquals(422, client.status("/v1/ledger?kind=idle"));
+      assertEquals(422, client.status("/v1/ledger?from=yesterday"));
+      assertEquals(422, client.status("/v1/ledger?job=x"));
+      JsonNode check = client.get("/v1/ledger/verify");
+      assertTrue(check.get("clean").asBoolean(), check.toString());
+      JsonNode same = client.get("/v1/decisions/" + decision + "/verify");
+      assertTrue(same.get("same").asBoolean(), same.toString());
+      assertEquals(404, client.status("/v1/decisions/999/verify"));
+      ByteArrayOutputStream out = new ByteArrayOutputStream();
+      Console console =
+          new Console(
+              new ByteArrayInputStream(new byte[0]),
+              new PrintStream(out),
+              new PrintStream(out),
+              Map.of("EVENHAND_SERVER", "http://127.0.0.1:" + port));
+      int status =
+          new Commands(console, new Parts(null, null, null, Map.of()))
+              .run("verify", "--since", T0.toString());
+      assertEquals("1 decision made again: the same to the byte.\n", out.toString());
+      assertEquals(0, status);
+      String correction =
+          "{\"account\":\"BCG\",\"tflop_s\":-80,\"reason\":\"a test\",\"user\":\"lee\"}";
+      JsonNode made = client.post("/v1/ledger/corrections", correction, 201);
+      assertEquals(made, client.post("/v1/ledger/corrections", correction, 201));
+      client.post("/v1/ledger/corrections", correction.replace("-80", "-81"), 409);
+      client.post("/v1/ledger/corrections", correction.replace("\"a test\"", "7"), 422);
+      account = client.get("/v1/accounts").get("items").get(0);
+      assertEquals(24_700, account.get("cumulative_usage").asDouble());
+      assertTrue(client.get("/v1/ledger/verify").get("clean").asBoolean());
       assertEquals("reservation", client.get("/v1/policy").get("name").asString());
       assertEquals(404, client.status("/v1/jobs/x"));
       assertEquals(422, client.status("/v1/jobs?cursor=x"));
@@ -162,6 +205,16 @@ class ApiOverFrontDeskTest {
     }
 
     @Bean
+    Ledger ledger(Store store, ManualClock clock) {
+      return new Ledger(store, CycleSettings.DEFAULT, clock);
+    }
+
+    @Bean
+    Receipts receipts(Store store) {
+      return new Receipts(store, new JsonRecorder());
+    }
+
+    @Bean
     ActivePolicy activePolicy(Policy policy) {
       return ActivePolicy.of(() -> policy);
     }
@@ -169,24 +222,6 @@ class ApiOverFrontDeskTest {
     @Bean
     CycleNow cycleNow(Cycle cycle) {
       return CycleNow.of(cycle::run);
-    }
-  }
-
-  /** Keeps what was decided as the service does. */
-  private static final class JsonRecorder implements Recorder {
-    @Override
-    public String decision(Decision decision) {
-      return DecisionJson.write(decision);
-    }
-
-    @Override
-    public String snapshot(Snapshot snapshot) {
-      return SnapshotJson.write(snapshot);
-    }
-
-    @Override
-    public String hash(Snapshot snapshot) {
-      return SnapshotJson.hash(snapshot);
     }
   }
 }

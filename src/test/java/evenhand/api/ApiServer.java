@@ -1,5 +1,15 @@
 package evenhand.api;
 
+import evenhand.cycle.AccountSetup;
+import evenhand.cycle.CycleSettings;
+import evenhand.cycle.Ledger;
+import evenhand.cycle.Receipts;
+import evenhand.cycle.Recorder;
+import evenhand.cycle.Stock;
+import evenhand.facts.NodeState;
+import evenhand.facts.Tier;
+import evenhand.simulator.ManualClock;
+import evenhand.simulator.MemoryStore;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -81,6 +91,26 @@ public final class ApiServer {
     @Bean
     FakeDesk desk() {
       return new FakeDesk();
+    }
+
+    @Bean
+    MemoryStore store() {
+      MemoryStore store = new MemoryStore();
+      Tier tier = new Tier("4090", 20, 82.6, 8, true, null, "gpu:4090");
+      store.setUp(List.of(tier), List.of(new AccountSetup("BCG", null, 1)), FakeDesk.AT);
+      store.see(List.of(new Stock("n1", tier, 2, NodeState.UP, null)), FakeDesk.AT);
+      return store;
+    }
+
+    @Bean
+    Ledger ledger(MemoryStore store) {
+      return new Ledger(
+          store, CycleSettings.DEFAULT, new ManualClock(FakeDesk.AT.plusSeconds(3600)));
+    }
+
+    @Bean
+    Receipts receipts(MemoryStore store) {
+      return new Receipts(store, Recorder.NOTHING);
     }
 
     @Bean

@@ -202,6 +202,10 @@ class CommandsTest {
         "accounts",
         "decisions",
         "decision",
+        "ledger",
+        "ledger verify",
+        "ledger correct",
+        "verify",
         "cycle",
         "slurm",
         "slurm parse"
@@ -531,5 +535,51 @@ class CommandsTest {
     assertEquals(3, new Commands(console, parts).run("serve"));
     String said = err.toString(StandardCharsets.UTF_8);
     assertTrue(said.contains("nobody foresaw") && !said.contains("\tat "), said);
+  }
+
+  @Test
+  void theLedgerIsSummedVerifiedAndCorrected() {
+    Ran sums = run("ledger", "--by", "kind,placement", "--kind", "idle");
+    assertEquals(0, sums.status(), sums.err());
+    assertTrue(sums.out().startsWith("KIND  PLACEMENT  "), sums.out());
+    assertTrue(sums.out().contains("idle  n1 (4090)   7200 "), sums.out());
+    JsonNode items = JSON.readTree(run("ledger", "--by=tier", "-o", "json").out()).get("items");
+    assertEquals("4090", items.get(0).get("tier").asString());
+    assertEquals(0, run("ledger", "--rows").status());
+    assertEquals(2, run("ledger", "--by", "week").status());
+    assertEquals(2, run("ledger", "--from", "yesterday").status());
+    assertEquals(2, run("ledger", "--limit", "0").status());
+
+    Ran correct =
+        run("ledger", "correct", "--account=BCG", "--tflop-s=24780", "--reason=a test", "--key=c");
+    assertEquals(0, correct.status(), correct.err());
+    assertTrue(correct.out().contains("BCG moved by 24780 TFLOP-s"), correct.out());
+    assertEquals(
+        correct.out(),
+        run("ledger", "correct", "--account=BCG", "--tflop-s=24780", "--reason=a test", "--key=c")
+            .out());
+    assertEquals(1, run("ledger", "correct", "--account=X", "--tflop-s=1", "--reason=r").status());
+    assertEquals(2, run("ledger", "correct", "--account=BCG", "--tflop-s=1").status());
+    assertEquals(
+        2, run("ledger", "correct", "--account=BCG", "--tflop-s=NaN", "--reason=r").status());
+    assertEquals(
+        0, run("ledger", "correct", "--account=BCG", "--tflop-s=-24780", "--reason=back").status());
+
+    Ran verify = run("ledger", "verify");
+    assertEquals(0, verify.status(), verify.err());
+    assertTrue(verify.out().startsWith("The ledger adds up: 0 rows, "), verify.out());
+    assertTrue(JSON.readTree(run("ledger", "verify", "-o", "json").out()).get("clean").asBoolean());
+  }
+
+  @Test
+  void verifyingWhatIsNotThereSaysSo() {
+    Ran none = run("verify", "--decision", "7");
+    assertEquals(1, none.status());
+    assertTrue(none.err().contains("there is no decision 7"), none.err());
+    assertEquals(2, run("verify").status());
+    assertEquals(2, run("verify", "--since", "yesterday").status());
+    assertEquals(2, run("verify", "--since", "1h", "--decision", "7").status());
+    assertEquals(
+        "0 decisions made again: the same to the byte.\n", run("verify", "--since=1s").out());
   }
 }

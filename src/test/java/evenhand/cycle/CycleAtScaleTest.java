@@ -2,13 +2,10 @@ package evenhand.cycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
-import evenhand.json.DecisionJson;
-import evenhand.json.SnapshotJson;
-import evenhand.outcomes.Decision;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
+import evenhand.service.JsonRecorder;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.SimulatedCluster;
 import evenhand.store.Database;
@@ -38,23 +35,7 @@ class CycleAtScaleTest {
       cluster.hold(node, tier, i % 20 == 0 ? 7 : 8);
     }
     Policy policy = Policies.load(Optional.empty(), "reservation", Map.of());
-    Recorder recorder =
-        new Recorder() {
-          @Override
-          public String decision(Decision decision) {
-            return DecisionJson.write(decision);
-          }
-
-          @Override
-          public String snapshot(Snapshot snapshot) {
-            return SnapshotJson.write(snapshot);
-          }
-
-          @Override
-          public String hash(Snapshot snapshot) {
-            return SnapshotJson.hash(snapshot);
-          }
-        };
+    Recorder recorder = new JsonRecorder();
     try (PostgresStore store = new PostgresStore(source)) {
       store.setUp(List.of(tier), List.of(new AccountSetup("BCG", null, 1)), T0);
       JdbcClient.create(source)
@@ -93,6 +74,51 @@ class CycleAtScaleTest {
       }
       // A noisy machine gets twice the second that a quiet one is given.
       assertThat(report.wholeMillis()).isLessThan(2_000);
+      // Jobs end and others start: every decision is a new one.
+      for (int i = 0; i < 3; i++) {
+        store.load(null).attempts().stream()
+            .filter(a -> a.state() == JobState.RUNNING)
+            .limit(10)
+            .map(a -> new Token(store.installation(), a.job(), a.attempt()))
+            .forEach(token -> cluster.end(token, SeenJob.State.COMPLETED, 0, null));
+        clock.advance(Duration.ofSeconds(5));
+        report = cycle.run();
+        System.out.printf(
+            "ten jobs end and others start: decide %d ms, whole %d ms%n",
+            report.decideMillis(), report.wholeMillis());
+      }
+      JdbcClient sql = JdbcClient.create(source);
+      sql.sql(
+              """
+              select id, base_id, length(decision_packed) as d, length(snapshot_packed) as s
+              from decisions order by id
+              """)
+          .query(
+              rs -> {
+                System.out.printf(
+                    "decision %d, base %s: decision %,d bytes of %,d, snapshot %,d bytes of %,d%n",
+                    rs.getLong("id"),
+                    rs.getString("base_id"),
+                    rs.getInt("d"),
+                    store.receipt(rs.getLong("id")).orElseThrow().decisionJson().length(),
+                    rs.getInt("s"),
+                    store.receipt(rs.getLong("id")).orElseThrow().snapshotJson().length());
+              });
+      List<Long> sizes =
+          sql.sql(
+                  """
+                  select length(decision_packed) + length(snapshot_packed) from decisions
+                  where base_id is not null
+                  """)
+              .query(Long.class)
+              .list();
+      assertThat(sizes).isNotEmpty().allMatch(bytes -> bytes < 100_000);
+      Receipts receipts = new Receipts(store, recorder);
+      long from = System.nanoTime();
+      String newest = store.decisions(null, 1, Long.MAX_VALUE).get(0).id();
+      assertThat(receipts.verify(newest).message()).isNull();
+      System.out.printf(
+          "made again in %d ms, rules loaded first%n", (System.nanoTime() - from) / 1_000_000);
     }
   }
 }

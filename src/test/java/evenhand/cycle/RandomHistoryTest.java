@@ -9,11 +9,13 @@ import evenhand.facts.Tier;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
+import evenhand.service.JsonRecorder;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.MemoryStore;
 import evenhand.simulator.SimulatedCluster;
 import evenhand.store.Database;
 import evenhand.store.PostgresStore;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -37,6 +39,7 @@ class RandomHistoryTest {
   private static final Instant T0 = Instant.parse("2026-04-10T09:00:00Z");
   private static final Tier LOW = new Tier("3080ti", 10, 34.1, 8, true, "low", "gpu:3080ti");
   private static final Tier MID = new Tier("4090", 20, 82.6, 8, true, "mid", "gpu:4090");
+  private static final Recorder RECORDER = new JsonRecorder();
   private static Policy policy;
 
   @BeforeAll
@@ -48,6 +51,23 @@ class RandomHistoryTest {
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
   void inMemory(long seed) {
     new History(seed, new MemoryStore()).play(250);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {21, 22, 23, 24})
+  void underAClockThatStepsBack(long seed) {
+    History history = new History(seed, new MemoryStore());
+    history.clockSteps = true;
+    history.play(250);
+  }
+
+  @Test
+  void onPostgresUnderAClockThatStepsBack() {
+    try (PostgresStore store = new PostgresStore(Database.fresh())) {
+      History history = new History(98, store);
+      history.clockSteps = true;
+      history.play(120);
+    }
   }
 
   @Test
@@ -63,6 +83,8 @@ class RandomHistoryTest {
     private final ManualClock clock = new ManualClock(T0);
     private final SimulatedCluster cluster = new SimulatedCluster(clock);
     private final Map<String, Integer> capacity = new HashMap<>();
+    private Duration slack = Duration.ZERO;
+    private boolean clockSteps;
     private Cycle cycle;
     private Desk desk;
 
@@ -90,13 +112,7 @@ class RandomHistoryTest {
     private void begin() {
       cycle =
           new Cycle(
-              store,
-              cluster,
-              Router.NONE,
-              () -> policy,
-              Recorder.NOTHING,
-              clock,
-              CycleSettings.DEFAULT);
+              store, cluster, Router.NONE, () -> policy, RECORDER, clock, CycleSettings.DEFAULT);
       desk = new FrontDesk(store, () -> policy, cycle::latest, cycle.settings(), clock);
     }
 
@@ -107,6 +123,14 @@ class RandomHistoryTest {
           happen();
         }
         clock.advance(Duration.ofSeconds(1 + random.nextInt(20)));
+        if (clockSteps && i > 20 && random.nextInt(25) == 0) {
+          clock.advance(Duration.ofSeconds(-random.nextInt(200)));
+        }
+        if (random.nextInt(30) == 0) {
+          // GPUs go away and come back, whoever holds them.
+          String node = random.nextBoolean() ? "b" : "d";
+          cluster.node(node, node.equals("b") ? LOW : MID, 2 + 2 * random.nextInt(2));
+        }
         CycleReport report = cycle.run();
         assertThat(report.result())
             .as(report.because())
@@ -114,6 +138,9 @@ class RandomHistoryTest {
         holds();
       }
       cluster.unreadable(null);
+      capacity.forEach(
+          (node, gpus) ->
+              cluster.node(node, node.equals("a") || node.equals("b") ? LOW : MID, gpus));
       for (String node : capacity.keySet()) {
         cluster.state(node, NodeState.UP);
         cluster.hold(node, node.equals("a") || node.equals("b") ? LOW : MID, 0);
@@ -124,31 +151,107 @@ class RandomHistoryTest {
         holds();
       }
       assertThat(store.load(null).jobs()).isEmpty();
+      addsUp();
+      receiptsHold();
+    }
+
+    /** The ledger to the last microsecond, clocks being one here. */
+    private void addsUp() {
+      LedgerCheck.Result result =
+          store.books(books -> new LedgerCheck(books, clock.instant(), slack).run());
+      assertThat(result.difference()).isNull();
+      assertThat(result.placements()).isGreaterThan(0);
+      Ledger ledger = new Ledger(store, cycle.settings(), clock);
+      BigDecimal owned =
+          ledger.sums(Store.LedgerFilter.ALL, Set.of(Ledger.By.KIND)).stream()
+              .map(
+                  l ->
+                      l.group().get(Ledger.By.KIND).equals("beyond")
+                          ? l.gpuSeconds().negate()
+                          : l.gpuSeconds())
+              .reduce(BigDecimal.ZERO, BigDecimal::add);
+      BigDecimal hourly =
+          ledger.sums(Store.LedgerFilter.ALL, Set.of(Ledger.By.KIND, Ledger.By.HOUR)).stream()
+              .map(
+                  l ->
+                      l.group().get(Ledger.By.KIND).equals("beyond")
+                          ? l.gpuSeconds().negate()
+                          : l.gpuSeconds())
+              .reduce(BigDecimal.ZERO, BigDecimal::add);
+      assertThat(hourly).isEqualByComparingTo(owned);
+      Map<String, Instant> until = new HashMap<>();
+      store
+          .ledger(null, null, 1_000_000, Long.MAX_VALUE)
+          .forEach(
+              r -> until.merge(r.node(), r.to(), (a, b) -> a.isAfter(b) ? a : b)); // behind a clock
+      until.replaceAll((node, at) -> at.isAfter(clock.instant()) ? at : clock.instant());
+      BigDecimal[] there = {BigDecimal.ZERO};
+      store.books(
+          books -> {
+            books.spans(
+                s ->
+                    there[0] =
+                        there[0].add(
+                            Amount.gpuSeconds(
+                                s.capacity(),
+                                s.from(),
+                                s.to() == null || s.to().isAfter(until.get(s.node()))
+                                    ? until.get(s.node())
+                                    : s.to())));
+            return null;
+          });
+      assertThat(owned).isEqualByComparingTo(there[0]);
+      for (var account : store.load(null).accounts()) {
+        double charged =
+            ledger
+                .sums(
+                    new Store.LedgerFilter(account.id(), null, null, null, null, null, null),
+                    Set.of())
+                .stream()
+                .mapToDouble(l -> l.chargedTflopSeconds().doubleValue())
+                .sum();
+        assertThat(charged).isCloseTo(account.cumulativeUsage(), within(1e-3));
+      }
+    }
+
+    private void receiptsHold() {
+      Receipts receipts = new Receipts(store, RECORDER);
+      long before = Long.MAX_VALUE;
+      int verified = 0;
+      for (Desk.DecisionView d : store.decisions(null, 10_000, before)) {
+        assertThat(receipts.verify(d.id())).isEqualTo(new Receipts.Verdict(d.id(), null, null));
+        verified++;
+      }
+      assertThat(verified).isGreaterThan(10);
     }
 
     private void happen() {
       int what = random.nextInt(20);
       if (what < 8) {
         String account = random.nextBoolean() ? "BCG" : "KDG";
-        desk.submit(
-            new NewJob(
-                "j",
-                account,
-                "kim",
-                null,
-                1,
-                1 + random.nextInt(4),
-                null,
-                random.nextInt(4) == 0 ? "4090" : null,
-                0,
-                random.nextBoolean(),
-                0,
-                random.nextInt(4) == 0 ? 100L : null,
-                "#!/bin/sh\n",
-                List.of(),
-                Map.of(),
-                null),
-            null);
+        try {
+          desk.submit(
+              new NewJob(
+                  "j",
+                  account,
+                  "kim",
+                  null,
+                  1,
+                  1 + random.nextInt(4),
+                  null,
+                  random.nextInt(4) == 0 ? "4090" : null,
+                  0,
+                  random.nextBoolean(),
+                  0,
+                  random.nextInt(4) == 0 ? 100L : null,
+                  "#!/bin/sh\n",
+                  List.of(),
+                  Map.of(),
+                  null),
+              null);
+        } catch (Desk.Refused e) {
+          assertThat(e.code()).isEqualTo("NO_FIT_PLACEMENT"); // while GPUs are away
+        }
       } else if (what < 10) {
         List<StoredJob> jobs = store.load(null).jobs();
         if (!jobs.isEmpty()) {
@@ -232,7 +335,8 @@ class RandomHistoryTest {
       assertThat(charged + carried).isCloseTo(held, within(1e-3));
       assertThat(uncharged).isCloseTo(carried, within(1e-3));
       // What one job held of one node it held once: its stretches there do not overlap.
-      for (List<Store.LedgerRow> rows : runs.values()) {
+      for (List<Store.LedgerRow> rows :
+          clockSteps ? List.<List<Store.LedgerRow>>of() : runs.values()) {
         rows.sort(java.util.Comparator.comparing(Store.LedgerRow::from));
         for (int i = 1; i < rows.size(); i++) {
           assertThat(rows.get(i).from()).isAfterOrEqualTo(rows.get(i - 1).to());

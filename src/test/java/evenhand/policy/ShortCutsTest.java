@@ -25,6 +25,7 @@ class ShortCutsTest {
             quick.name(),
             quick.title(),
             quick.hash(),
+            quick.texts(),
             quick.where(),
             quick.clauses(),
             quick.rules(),

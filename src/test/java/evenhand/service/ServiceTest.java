@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
+import evenhand.cycle.Ledger;
 import evenhand.cycle.NewJob;
+import evenhand.cycle.Receipts;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -67,7 +69,11 @@ class ServiceTest {
       Desk.JobView ended = await(desk, done, JobState.COMPLETED);
       assertThat(ended.chargedTflopSeconds()).isGreaterThan(0);
       assertThat(desk.why(done).message()).contains("COMPLETED");
-      assertThat(desk.decisions(done, 10, null).items().get(0).json()).contains("\"start\"");
+      String decision = desk.decisions(done, 10, null).items().get(0).id();
+      assertThat(desk.decision(decision).json()).contains("\"start\"");
+      assertThat(desk.why(done).decision()).isEqualTo(decision);
+      assertThat(context.getBean(Receipts.class).verify(decision).message()).isNull();
+      assertThat(context.getBean(Ledger.class).verify().difference()).isNull();
       assertThat(health(context))
           .contains("\"cycle\"", "readingAgeSeconds", "DECIDED")
           .doesNotContain("DOWN");

@@ -14,6 +14,16 @@ public final class Database {
 
   private Database() {}
 
+  /** A new database with nothing in it, for tests of the migrations themselves. */
+  public static synchronized DataSource empty() {
+    fresh();
+    String name = "e" + COUNT.incrementAndGet();
+    JdbcClient.create(server.getPostgresDatabase())
+        .sql("create database " + name + " template template0")
+        .update();
+    return server.getDatabase("postgres", name);
+  }
+
   /** A new database with all migrations applied. */
   public static synchronized DataSource fresh() {
     try {

@@ -355,18 +355,40 @@ abstract class StoreContract {
                   List.of(),
                   List.of()),
               "{ \"i\": " + i + "}",
-              "{}",
-              i == 1 ? List.of(a.id(), b.id()) : List.of(a.id())));
+              "{\"jobs\":[{\"i\":1},{\"i\":" + i + "},{\"é\":3}]}",
+              i == 1 ? List.of(a.id(), b.id()) : List.of(a.id()),
+              Map.of("policies/p.yaml", "policy: p")));
       assertThat(store.commit(changes)).isNotNull();
     }
     var newest = store.decisions(null, 2, Long.MAX_VALUE);
-    assertThat(newest).extracting(d -> d.json()).containsExactly("{ \"i\": 2}", "{ \"i\": 1}");
+    assertThat(newest)
+        .extracting(d -> d.at())
+        .containsExactly(T0.plusSeconds(2), T0.plusSeconds(1));
+    assertThat(newest).allMatch(d -> d.json() == null);
     assertThat(store.decisions(null, 2, Long.parseLong(newest.get(1).id()))).hasSize(1);
     assertThat(store.decisions(b.id(), 5, Long.MAX_VALUE)).containsExactly(newest.get(1));
-    assertThat(store.decision(Long.parseLong(newest.get(0).id()))).contains(newest.get(0));
-    assertThat(store.snapshot(Long.parseLong(newest.get(0).id()))).contains("{}");
-    store.forget(Duration.ofSeconds(10), T0.plusSeconds(11));
-    assertThat(store.decisions(null, 5, Long.MAX_VALUE)).hasSize(2);
+    for (int i = 1; i < 3; i++) {
+      long id = Long.parseLong(newest.get(2 - i).id());
+      String snapshot = "{\"jobs\":[{\"i\":1},{\"i\":" + i + "},{\"é\":3}]}";
+      assertThat(store.decision(id).orElseThrow().json()).isEqualTo("{ \"i\": " + i + "}");
+      assertThat(store.snapshot(id)).contains(snapshot);
+      assertThat(store.receipt(id))
+          .contains(
+              new Store.Receipt(
+                  id,
+                  T0.plusSeconds(i),
+                  "p",
+                  "h",
+                  "s",
+                  "{ \"i\": " + i + "}",
+                  snapshot,
+                  Map.of("policies/p.yaml", "policy: p")));
+    }
+    store.forget(Duration.ofSeconds(10), T0.plusSeconds(12));
+    long last = Long.parseLong(newest.get(0).id());
+    assertThat(store.receipt(last)).isPresent();
+    assertThat(store.decisions(b.id(), 5, Long.MAX_VALUE).size()).isLessThanOrEqualTo(1);
+    assertThat(store.receipt(last).orElseThrow().policyTexts()).hasSize(1);
   }
 
   @Test

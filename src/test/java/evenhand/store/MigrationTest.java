@@ -1,0 +1,89 @@
+package evenhand.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import evenhand.cycle.CycleSettings;
+import evenhand.cycle.Ledger;
+import evenhand.cycle.LedgerCheck;
+import evenhand.cycle.Stock;
+import evenhand.cycle.Store;
+import evenhand.facts.NodeState;
+import evenhand.facts.Tier;
+import evenhand.simulator.ManualClock;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** A database that an earlier version has filled means the same after its migration. */
+class MigrationTest {
+  private static final Instant LATER = Instant.parse("2026-04-11T09:00:00Z");
+  private static final Tier MID = new Tier("4090", 20, 82.6, 8, true, null, "gpu:4090");
+
+  @Test
+  void whatTheFirstVersionWroteAddsUpAndCanStillBeRead() {
+    DataSource source = Database.empty();
+    Flyway.configure().dataSource(source).target("1").load().migrate();
+    JdbcClient sql = JdbcClient.create(source);
+    for (String statement :
+        """
+        insert into gpu_tiers (name, sort_order, tflops, max_gpus, auto_assign)
+        values ('4090', 20, 82.6, 8, true);
+        insert into accounts (id, cumulative_usage, created_at)
+        values ('BCG', 24000 + 24780, now()), ('KDG', 0, now());
+        insert into jobs (name, account_id, user_name, nodes, num_gpus, resumable, state,
+                          submitted_at, queue_entered_at)
+        values ('a', 'BCG', 'kim', 1, 1, true, 'COMPLETED', now(), now());
+        insert into charges (at, account_id, job_id, attempt, tflop_s, rule)
+        values (now(), 'BCG', 1, 1, 24780, 'C3');
+        insert into ledger (kind, job_id, attempt, account_id, node_name, tier_id, gpus, from_at,
+                            to_at, tflop_s, charge_id)
+        select 'run', 1, 1, 'BCG', 'n1', id, 1, timestamptz '2026-04-10 09:00Z',
+               timestamptz '2026-04-10 09:05Z', 24780, 1 from gpu_tiers;
+        insert into jobs (name, account_id, user_name, nodes, num_gpus, resumable, state,
+                          submitted_at, queue_entered_at, reserved_gpus, reserved_node_name,
+                          reserved_tier_id, reservation_last_accrued_at, reservation_gpu_seconds)
+        select 'b', 'KDG', 'kim', 1, 2, true, 'GLOBAL_QUEUE_WAIT', now(), now(), 1, 'n1', id,
+               timestamptz '2026-04-10 09:10Z', 999 from gpu_tiers;
+        insert into reservation_spans (job_id, node_name, tier_id, since)
+        select 2, 'n1', id, timestamptz '2026-04-10 09:05Z' from gpu_tiers;
+        insert into ledger (kind, job_id, attempt, account_id, node_name, tier_id, gpus, from_at,
+                            to_at, tflop_s)
+        select 'reserved', 2, 1, 'KDG', 'n1', id, 1, timestamptz '2026-04-10 09:05Z',
+               timestamptz '2026-04-10 09:10Z', 999 from gpu_tiers;
+        insert into decisions (decided_at, policy, policy_hash, snapshot_hash, decision, snapshot)
+        values (timestamptz '2026-04-10 09:00Z', 'p', 'h', 's', '{ }', '[ ]')
+        """
+            .split(";")) {
+      sql.sql(statement).update();
+    }
+    Flyway.configure().dataSource(source).load().migrate();
+    try (PostgresStore store = new PostgresStore(source)) {
+      assertThat(sql.sql("select gpu_s from ledger order by id").query(Double.class).list())
+          .containsExactly(300.0, 300.0);
+      // The second was priced when the tier cost something else.
+      List<Store.LedgerRow> rows = store.ledger(null, null, 10, Long.MAX_VALUE);
+      assertThat(rows).extracting(Store.LedgerRow::tflops).containsExactly(null, 82.6);
+      assertThat(store.receipt(1))
+          .contains(
+              new Store.Receipt(
+                  1, Instant.parse("2026-04-10T09:00:00Z"), "p", "h", "s", "{ }", "[ ]", Map.of()));
+      store.see(List.of(new Stock("n1", MID, 2, NodeState.UP, null)), LATER);
+      Ledger ledger = new Ledger(store, CycleSettings.DEFAULT, new ManualClock(LATER));
+      LedgerCheck.Result result = ledger.verify();
+      assertThat(result.difference()).isNull();
+      assertThat(result.notes()).anyMatch(note -> note.startsWith("1 rows are older"));
+      assertThat(
+              ledger.sums(Store.LedgerFilter.ALL, java.util.Set.of(Ledger.By.KIND)).stream()
+                  .filter(l -> "opening".equals(l.group().get(Ledger.By.KIND)))
+                  .mapToDouble(l -> l.chargedTflopSeconds().doubleValue())
+                  .sum())
+          .isEqualTo(24000);
+      // An old row that is not charged yet can still be charged.
+      assertThat(sql.sql("update ledger set charge_id = 1 where id = 2").update()).isEqualTo(1);
+    }
+  }
+}

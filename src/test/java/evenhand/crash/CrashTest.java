@@ -126,6 +126,7 @@ class CrashTest {
         assertThat(site.count("select count(*) from jobs")).isEqualTo(keys);
         assertThat(ids.stream().distinct().count()).isEqualTo(keys);
         site.booksAreClosed();
+        site.isVerifiedBy(last);
       }
       System.out.printf(
           "crash: seed %d, %d kills, %d jobs, %d runs, %d s; died at %s%n",

@@ -173,10 +173,21 @@ final class Site implements AutoCloseable {
               where g.job_id = a.job_id and g.attempt = a.attempt) due
         cross join lateral
              (select coalesce(sum(tflop_s), 0) as tflop_s from ledger l
-              where l.kind = 'run' and l.job_id = a.job_id and l.attempt = a.attempt) had
+              where l.kind in ('run', 'unallocated') and l.job_id = a.job_id and l.attempt = a.attempt) had
         where a.started_at is not null and abs(due.tflop_s - had.tflop_s) > 0.01
         """;
     assertThat(count(runs)).as("attempts whose run is not in the ledger as it was").isZero();
+  }
+
+  /** The service's own checks say the same: the ledger adds up, and each decision can be remade. */
+  void isVerifiedBy(ServiceProcess service) throws IOException, InterruptedException {
+    String ledger = service.get("/v1/ledger/verify").body();
+    assertThat(ledger).contains("\"clean\":true");
+    for (long id : sql().sql("select id from decisions order by id").query(Long.class).list()) {
+      assertThat(service.get("/v1/decisions/" + id + "/verify").body())
+          .as("decision %d", id)
+          .contains("\"same\":true");
+    }
   }
 
   @Override

@@ -94,6 +94,7 @@ class TwoServicesTest {
                   + " was withdrawn");
           site.eachRanOnce();
           site.booksAreClosed();
+          site.isVerifiedBy(third);
           assertThat(site.count("select count(*) from jobs where state <> 'COMPLETED'")).isOne();
         }
       }

@@ -192,8 +192,12 @@ class SeenTest {
     assertThat(seen.state()).isEqualTo(meant);
     assertThat(seen.endedAt())
         .isEqualTo(meant.ended() ? Instant.parse("2026-01-01T00:00:09Z") : null);
+    boolean runBefore = state.equals("COMPLETING");
     assertThat(seen.startedAt())
-        .isEqualTo(meant == SeenJob.State.PENDING ? null : Instant.parse("2026-01-01T00:00:02Z"));
+        .isEqualTo(
+            meant == SeenJob.State.PENDING || runBefore
+                ? null
+                : Instant.parse("2026-01-01T00:00:02Z"));
     assertThat(seen.submittedAt()).isEqualTo(Instant.parse("2026-01-01T00:00:01Z"));
     assertThat(seen.on())
         .isEqualTo(
@@ -201,7 +205,32 @@ class SeenTest {
                 ? List.of(new SeenJob.On("n1", "4090", 2), new SeenJob.On("n2", "4090", 2))
                 : List.of());
     assertThat(seen.reason()).isNull();
-    assertThat(seen.restarts()).isOne();
+    assertThat(seen.restarts()).isEqualTo(runBefore ? 0 : 1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "JobHeldUser,HELD",
+    "JobHeldAdmin,PARKED",
+    "job_requeued_in_held_state,PARKED",
+    "BadConstraints,REFUSED",
+    "InvalidAccount,REFUSED",
+    "InvalidQOS,REFUSED",
+    "PartitionTimeLimit,REFUSED",
+    "QOSMaxWallDurationPerJobLimit,REFUSED",
+    "AssocMaxCpuPerJobLimit,REFUSED",
+    "QOSMaxCpuPerUserLimit,PENDING",
+    "Resources,PENDING",
+    "Priority,PENDING",
+    "BeginTime,PENDING",
+    "'ReqNodeNotAvail, UnavailableNodes:n3',PENDING",
+    "launch_failed_requeued_held,PENDING"
+  })
+  void reasonsForWhichAJobWaits(String reason, SeenJob.State meant) {
+    SeenJob seen = only(job("7", "PENDING", "0", TOKEN, reason));
+    assertThat(seen.state()).isEqualTo(meant);
+    assertThat(seen.state().ended()).isFalse();
+    assertThat(seen.startedAt()).isNull();
   }
 
   @Test

@@ -31,7 +31,9 @@ public record Console(
   /** The process's own streams. */
   public static Console ofProcess() {
     return new Console(
-        new FileInputStream(FileDescriptor.in),
+        // buffered, for a bare FileInputStream asks a pipe for its length when it is read to the
+        // end
+        new java.io.BufferedInputStream(new FileInputStream(FileDescriptor.in)),
         stream(new FileOutputStream(FileDescriptor.out)),
         stream(new FileOutputStream(FileDescriptor.err)),
         System.getenv());

@@ -50,7 +50,7 @@ public final class Cycle {
   private final Following following;
   private final Errands errands;
   private final Set<String> toldModels = new HashSet<>();
-  private Map<String, String> lastWaits = new HashMap<>();
+  private Map<String, Waiting> lastWaits = new HashMap<>();
   private volatile Latest latest = new Latest(null, null, null, null, Map.of());
 
   /**
@@ -301,7 +301,7 @@ public final class Cycle {
         Decision made = deciding.decide(snapshot);
         decideNanos = System.nanoTime() - from;
         try {
-          Map<String, String> waits = waits(made);
+          Map<String, Waiting> waits = waits(made);
           Changes changes = effects(made, deciding, world, waits);
           steps.reached(Steps.Step.BEFORE_DECISION);
           if (!changes.isEmpty()) {
@@ -341,21 +341,26 @@ public final class Cycle {
     }
 
     private Changes effects(
-        Decision made, Policy deciding, World world, Map<String, String> waits) {
+        Decision made, Policy deciding, World world, Map<String, Waiting> waits) {
       Map<String, StoredJob> jobs = new HashMap<>();
       world.jobs().forEach(j -> jobs.put(j.asks().id(), j));
       Map<String, Attempt> attempts = new HashMap<>();
       world.attempts().forEach(a -> attempts.put(Long.toString(a.job()), a));
       Changes changes = Cycle.effects(made, store.installation(), jobs, attempts);
       Set<Long> said = new java.util.LinkedHashSet<>();
+      boolean isNew = false;
       for (Decided decided : made.outcomes()) {
         Outcome outcome = decided.outcome();
-        if (!(outcome instanceof Wait)
-            || !waits.get(outcome.job()).equals(lastWaits.get(outcome.job()))) {
+        Waiting before = lastWaits.get(outcome.job());
+        Waiting now = outcome instanceof Wait ? waits.get(outcome.job()) : null;
+        isNew |= now == null || !now.equals(before);
+        // When the first of the queue leaves, all others wait behind another: news, but not of
+        // them.
+        if (now == null || before == null || !now.sameReason(before)) {
           said.add(Long.parseLong(outcome.job()));
         }
       }
-      if (!said.isEmpty()) {
+      if (isNew) {
         Decision named = made.on(recorder.hash(snapshot));
         changes.decided(
             new Changes.DecisionRecord(
@@ -369,11 +374,18 @@ public final class Cycle {
     }
   }
 
-  private static Map<String, String> waits(Decision decision) {
-    Map<String, String> waits = new HashMap<>();
+  /** Why a job waits, as far as a change of it is worth a record. */
+  private record Waiting(String code, String rule, String behind) {
+    boolean sameReason(Waiting other) {
+      return code.equals(other.code) && rule.equals(other.rule);
+    }
+  }
+
+  private static Map<String, Waiting> waits(Decision decision) {
+    Map<String, Waiting> waits = new HashMap<>();
     for (Decided decided : decision.outcomes()) {
       if (decided.outcome() instanceof Wait wait) {
-        waits.put(wait.job(), wait.code() + " " + decided.rule() + " " + wait.behind());
+        waits.put(wait.job(), new Waiting(wait.code(), decided.rule(), wait.behind()));
       }
     }
     return waits;

@@ -287,6 +287,9 @@ public final class FrontDesk implements Desk {
 
   @Override
   public Page<JobView> jobs(String state, String account, int limit, String cursor) {
+    if (account != null && account.indexOf('\0') >= 0) {
+      throw invalid("account", "there is no account of that name");
+    }
     JobState wanted = null;
     if (state != null) {
       wanted =
@@ -701,10 +704,11 @@ public final class FrontDesk implements Desk {
     if (message.indexOf(request.asked()) < 0) {
       message.append(" It needs ").append(request.asked()).append('.');
     }
-    message.append(
-        best == null
-            ? " No placement that is up could run it."
-            : " The most free now is " + best + ".");
+    if (best != null && message.indexOf("the most free now") < 0) {
+      message.append(" The most free now is ").append(best).append('.');
+    } else if (best == null && job.asks().nodes() == 1) {
+      message.append(" No placement that is up could run it.");
+    }
     if (position > 0) {
       message
           .append(' ')

@@ -17,7 +17,7 @@ import org.kie.api.runtime.rule.FactHandle;
  */
 final class Firing implements AutoCloseable {
   /** More firings in one stage than any sound policy needs; reaching it is an error. */
-  static final int MAX_FIRINGS = 1_000_000;
+  static final int MAX_FIRINGS = 50_000;
 
   private final KieBase base;
   private final List<Runnable> beginnings = new ArrayList<>();
@@ -97,7 +97,16 @@ final class Firing implements AutoCloseable {
     }
     if (fired >= MAX_FIRINGS) {
       throw new RuleFailed(
-          "the rules of stage \"" + stage.word() + "\" do not come to an end for " + about);
+          "the rules of stage \""
+              + stage.word()
+              + "\" do not come to an end for "
+              + about
+              + (concluded.isEmpty()
+                  ? ""
+                  : "; the last was "
+                      + concluded.get(concluded.size() - 1).by().name()
+                      + " in "
+                      + concluded.get(concluded.size() - 1).by().file()));
     }
     return concluded.subList(before, concluded.size());
   }

@@ -120,6 +120,69 @@ final class Lint {
 
   private PackageDescr parsed;
 
+  /** What a rule may name besides its own variables: facts, conclusions, and arithmetic. */
+  private static final Set<String> KNOWN =
+      Set.of(
+          "Account",
+          "Candidate",
+          "Ended",
+          "Moment",
+          "NoRoom",
+          "NodeState",
+          "Placement",
+          "PlacementGroup",
+          "Request",
+          "Reservation",
+          "Resident",
+          "Run",
+          "Running",
+          "Setting",
+          "Share",
+          "Standing",
+          "Tier",
+          "Turn",
+          "Math");
+
+  /**
+   * A name that begins like a class's, or one from a package, or the way from an object to its
+   * class.
+   */
+  private static final Pattern NAMED =
+      Pattern.compile(
+          "(?<![.$\\w])([A-Z]\\w*)|\\b((?:java|javax|jdk|sun|com|org|io|net|evenhand)\\s*\\.)|\\b(getClass|class|forName|random)\\b");
+
+  /**
+   * A rule that could reach anything but facts and outcomes could read a clock or run a program.
+   */
+  private void onlyKnownNames(String[] lines) {
+    boolean inComment = false;
+    for (int i = 0; i < lines.length; i++) {
+      String line = lines[i];
+      if (line.contains("/*")) {
+        inComment = true;
+      }
+      Matcher m = NAMED.matcher(inComment ? "" : bare(line));
+      while (m.find()) {
+        String name =
+            m.group(1) != null ? m.group(1) : m.group(2) != null ? m.group(2) : m.group(3);
+        if (m.group(1) == null || !KNOWN.contains(name) && !conclusions.contains(name)) {
+          String rule = ruleAt(lines, i + 1);
+          if (rule != null && !line.contains("@clause")) {
+            fault(
+                i + 1,
+                rule,
+                "there is no fact or outcome called "
+                    + name.strip()
+                    + "; a rule names facts and outcomes and nothing else: no class, clock or program");
+          }
+        }
+      }
+      if (line.contains("*/")) {
+        inComment = false;
+      }
+    }
+  }
+
   /** First pass: parses, finds rules, and notes what each inserts in which stage. */
   void collect() {
     String[] lines = text.split("\n", -1);
@@ -134,6 +197,7 @@ final class Lint {
                 + "\" is not allowed (facts and outcomes are known to every rule without an import)");
       }
     }
+    onlyKnownNames(lines);
     DrlParser parser = new DrlParser(LanguageLevelOption.DRL6);
     try {
       parsed = parser.parse(false, RuleCompiler.HEADER + text);

@@ -123,6 +123,23 @@ class LintTest {
         .satisfies(f -> assertThat(f.sentence()).contains("holds rules only"));
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "eval( System.currentTimeMillis() > 0 ) | System",
+        "eval( Runtime.getRuntime() != null ) | Runtime",
+        "eval( java.time.Instant.now() != null ) | java",
+        "eval( $turn.getClass() != null ) | getClass",
+        "eval( Math.random() > 2 ) | random"
+      })
+  void nothingButFactsAndOutcomes(String condition, String named) throws IOException {
+    edit("dispatch/D4.drl", "  then\n", "    " + condition + "\n  then\n");
+    assertThat(faults().get(0).sentence())
+        .contains("called " + named)
+        .contains("no class, clock or program");
+  }
+
   @Test
   void aRuleOfMoreThanTwentyLines() throws IOException {
     edit("reservation/R3.drl", "  when\n", "  when\n" + "\n".repeat(14));

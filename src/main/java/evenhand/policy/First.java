@@ -1,16 +1,13 @@
 package evenhand.policy;
 
-import java.io.ObjectInput;
-import java.io.ObjectOutput;
 import java.io.Serializable;
 import java.util.Comparator;
-import org.kie.api.runtime.rule.AccumulateFunction;
 
 /**
  * The function by which rules pick one of many: the first in a total order. It returns the fact
  * itself, so that a rule need not look for it again by a figure that others may share.
  */
-public final class First<T> implements AccumulateFunction<First.Best<T>> {
+public final class First<T> extends Pick<First.Best<T>> {
   private Class<T> type;
   private Comparator<T> order;
 
@@ -47,16 +44,6 @@ public final class First<T> implements AccumulateFunction<First.Best<T>> {
   }
 
   @Override
-  public void reverse(Best<T> best, Object value) {
-    throw new UnsupportedOperationException("the engine counts anew, see supportsReverse");
-  }
-
-  @Override
-  public boolean supportsReverse() {
-    return false;
-  }
-
-  @Override
   public Object getResult(Best<T> best) {
     return best.fact;
   }
@@ -64,15 +51,5 @@ public final class First<T> implements AccumulateFunction<First.Best<T>> {
   @Override
   public Class<?> getResultType() {
     return type;
-  }
-
-  @Override
-  public void writeExternal(ObjectOutput out) {
-    throw new UnsupportedOperationException("rule bases are compiled anew, never stored");
-  }
-
-  @Override
-  public void readExternal(ObjectInput in) {
-    throw new UnsupportedOperationException("rule bases are compiled anew, never stored");
   }
 }

@@ -3,21 +3,18 @@ package evenhand.policy;
 import evenhand.facts.Placement;
 import evenhand.outcomes.Available;
 import evenhand.outcomes.Gang;
-import java.io.ObjectInput;
-import java.io.ObjectOutput;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.kie.api.runtime.rule.AccumulateFunction;
 
 /**
  * The function by which rules pick the nodes of a gang: as many available placements of one tier as
  * the job asks for, those the policy prefers; null when no tier has as many.
  */
-public final class GangOf implements AccumulateFunction<GangOf.Found> {
+public final class GangOf extends Pick<GangOf.Found> {
   private Comparator<Placement> preference;
 
   /** For the engine only, which may want to read one from a stream; we never write one. */
@@ -49,16 +46,6 @@ public final class GangOf implements AccumulateFunction<GangOf.Found> {
   }
 
   @Override
-  public void reverse(Found found, Object value) {
-    throw new UnsupportedOperationException("the engine counts anew, see supportsReverse");
-  }
-
-  @Override
-  public boolean supportsReverse() {
-    return false;
-  }
-
-  @Override
   public Object getResult(Found found) {
     if (found.all.isEmpty()) {
       return null;
@@ -80,15 +67,5 @@ public final class GangOf implements AccumulateFunction<GangOf.Found> {
   @Override
   public Class<?> getResultType() {
     return Gang.class;
-  }
-
-  @Override
-  public void writeExternal(ObjectOutput out) {
-    throw new UnsupportedOperationException("rule bases are compiled anew, never stored");
-  }
-
-  @Override
-  public void readExternal(ObjectInput in) {
-    throw new UnsupportedOperationException("rule bases are compiled anew, never stored");
   }
 }

@@ -1,16 +1,13 @@
 package evenhand.policy;
 
 import evenhand.facts.Placement;
-import java.io.ObjectInput;
-import java.io.ObjectOutput;
 import java.io.Serializable;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
-import org.kie.api.runtime.rule.AccumulateFunction;
 
 /** The function by which rules count the placements of the tier that has most of them. */
-public final class MostNodes implements AccumulateFunction<MostNodes.Counted> {
+public final class MostNodes extends Pick<MostNodes.Counted> {
 
   /** Placements so far, by tier. */
   public static final class Counted implements Serializable {
@@ -35,16 +32,6 @@ public final class MostNodes implements AccumulateFunction<MostNodes.Counted> {
   }
 
   @Override
-  public void reverse(Counted counted, Object value) {
-    throw new UnsupportedOperationException("the engine counts anew, see supportsReverse");
-  }
-
-  @Override
-  public boolean supportsReverse() {
-    return false;
-  }
-
-  @Override
   public Object getResult(Counted counted) {
     return counted.ofTier.isEmpty() ? 0 : Collections.max(counted.ofTier.values());
   }
@@ -52,15 +39,5 @@ public final class MostNodes implements AccumulateFunction<MostNodes.Counted> {
   @Override
   public Class<?> getResultType() {
     return Integer.class;
-  }
-
-  @Override
-  public void writeExternal(ObjectOutput out) {
-    throw new UnsupportedOperationException("rule bases are compiled anew, never stored");
-  }
-
-  @Override
-  public void readExternal(ObjectInput in) {
-    throw new UnsupportedOperationException("rule bases are compiled anew, never stored");
   }
 }

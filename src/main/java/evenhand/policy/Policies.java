@@ -344,7 +344,7 @@ public final class Policies {
     double number;
     try {
       number = PolicyText.number(p.value());
-    } catch (NumberFormatException e) {
+    } catch (IllegalArgumentException e) {
       number = Double.NaN;
     }
     return new Setting(name, p.value(), number);

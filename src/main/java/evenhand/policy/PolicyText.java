@@ -1,5 +1,6 @@
 package evenhand.policy;
 
+import evenhand.input.Durations;
 import evenhand.policy.PolicyFault.Fault;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
@@ -26,19 +27,13 @@ final class PolicyText {
     }
   }
 
-  /** A figure; a duration such as {@code 8h} in seconds. */
+  /**
+   * A figure; a duration such as {@code 8h} in seconds.
+   *
+   * @throws IllegalArgumentException when it is neither
+   */
   static double number(String value) {
     String v = value.trim();
-    double unit =
-        switch (v.isEmpty() ? ' ' : v.charAt(v.length() - 1)) {
-          case 's' -> 1;
-          case 'm' -> 60;
-          case 'h' -> 3600;
-          case 'd' -> 86_400;
-          default -> 0;
-        };
-    return unit == 0
-        ? Double.parseDouble(v)
-        : Double.parseDouble(v.substring(0, v.length() - 1)) * unit;
+    return v.matches(".*[smhd]") ? Durations.seconds(Durations.parse(v)) : Double.parseDouble(v);
   }
 }

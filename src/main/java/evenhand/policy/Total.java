@@ -1,16 +1,13 @@
 package evenhand.policy;
 
-import java.io.ObjectInput;
-import java.io.ObjectOutput;
 import java.io.Serializable;
 import java.math.BigDecimal;
-import org.kie.api.runtime.rule.AccumulateFunction;
 
 /**
  * Adds costs up in decimals and rounds once: the sum is the same in whatever order the engine hands
  * them over, and the sum of none is 0.
  */
-public final class Total implements AccumulateFunction<Total.Sum> {
+public final class Total extends Pick<Total.Sum> {
 
   /** The sum so far. */
   public static final class Sum implements Serializable {
@@ -51,15 +48,5 @@ public final class Total implements AccumulateFunction<Total.Sum> {
   @Override
   public Class<?> getResultType() {
     return Double.class;
-  }
-
-  @Override
-  public void writeExternal(ObjectOutput out) {
-    throw new UnsupportedOperationException("rule bases are compiled anew, never stored");
-  }
-
-  @Override
-  public void readExternal(ObjectInput in) {
-    throw new UnsupportedOperationException("rule bases are compiled anew, never stored");
   }
 }

@@ -40,7 +40,7 @@ import tools.jackson.databind.json.JsonMapper;
       "",
       "At one moment: jobs that end free their GPUs, then weights and nodes change, then jobs"
           + " arrive (by submit time, then id), then cycles decide until one changes nothing.",
-      "The same input gives the same files, but for the times in summary.json under timing.",
+      "The same input gives the same files, but for the times it took, in summary.json.",
       "",
       "Exit status: 0 simulated, 2 an input, a setting or a rule is at fault, 3 a file cannot be"
           + " written."

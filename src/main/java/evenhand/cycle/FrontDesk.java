@@ -50,6 +50,7 @@ public final class FrontDesk implements Desk {
   private final Supplier<Policy> policy;
   private final Supplier<Cycle.Latest> latest;
   private final Function<String, Optional<Decision>> decisions;
+  private final Function<NewJob, Optional<Objection>> objections;
   private final CycleSettings settings;
   private final Clock clock;
 
@@ -62,24 +63,27 @@ public final class FrontDesk implements Desk {
       Supplier<Cycle.Latest> latest,
       CycleSettings settings,
       Clock clock) {
-    this(store, policy, latest, json -> Optional.empty(), settings, clock);
+    this(store, policy, latest, json -> Optional.empty(), job -> Optional.empty(), settings, clock);
   }
 
   /**
    * @param latest what the cycle of this process found last: {@code cycle::latest}
    * @param decisions reads a recorded decision, for what another process decided
+   * @param objections what the cluster would not take of a submission
    */
   public FrontDesk(
       Store store,
       Supplier<Policy> policy,
       Supplier<Cycle.Latest> latest,
       Function<String, Optional<Decision>> decisions,
+      Function<NewJob, Optional<Objection>> objections,
       CycleSettings settings,
       Clock clock) {
     this.store = store;
     this.policy = policy;
     this.latest = latest;
     this.decisions = decisions;
+    this.objections = objections;
     this.settings = settings;
     this.clock = clock;
   }
@@ -131,6 +135,12 @@ public final class FrontDesk implements Desk {
               .sortOrder();
     }
     noNul(job);
+    objections
+        .apply(job)
+        .ifPresent(
+            objection -> {
+              throw invalid(objection.field(), objection.message());
+            });
     Request request =
         new Request(
             job.nodes(),
@@ -161,6 +171,16 @@ public final class FrontDesk implements Desk {
     }
     if (job.timeLimitSeconds() != null && job.timeLimitSeconds() < 1) {
       throw invalid("time_limit_s", "time_limit_s is 1 or more seconds, or left out");
+    }
+    if (job.timeLimitSeconds() != null && job.timeLimitSeconds() < job.minRuntimeSeconds()) {
+      throw invalid(
+          "time_limit_s",
+          "time_limit_s is "
+              + job.timeLimitSeconds()
+              + ", less than min_runtime_s, "
+              + job.minRuntimeSeconds()
+              + ": Slurm would end it before its protected run time is over; raise the one or lower"
+              + " the other");
     }
     String remark =
         admission.remarks().isEmpty()

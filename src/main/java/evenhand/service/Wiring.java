@@ -23,6 +23,7 @@ import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFiles;
 import evenhand.router.HttpRouter;
 import evenhand.simulator.SimulatedCluster;
+import evenhand.slurm.Objections;
 import evenhand.store.PostgresStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Path;
@@ -195,9 +196,18 @@ class Wiring {
       PolicyInForce policy,
       Cycle cycle,
       Recorder recorder,
+      Mode mode,
+      Objections objections,
       CycleSettings settings,
       Clock clock) {
-    return new FrontDesk(store, policy, cycle::latest, recorder::readDecision, settings, clock);
+    return new FrontDesk(
+        store,
+        policy,
+        cycle::latest,
+        recorder::readDecision,
+        mode == Mode.SLURM ? objections::to : objections::toScript,
+        settings,
+        clock);
   }
 
   @Bean

@@ -95,6 +95,36 @@ class FrontDeskTest {
   }
 
   @Test
+  void aTimeLimitBelowTheProtectedRunTimeIsRefusedWithBoth() {
+    Desk.Refused no = refused(limited(3600, 3599L), null);
+    assertThat(no.code()).isEqualTo("INVALID_REQUEST");
+    assertThat(no.field()).isEqualTo("time_limit_s");
+    assertThat(no).hasMessageContaining("3599").hasMessageContaining("3600");
+    assertThat(desk.submit(limited(3600, 3600L), null).timeLimitSeconds()).isEqualTo(3600);
+    assertThat(desk.submit(limited(3600, null), null).timeLimitSeconds()).isNull();
+  }
+
+  private static NewJob limited(long minimum, Long limit) {
+    return new NewJob(
+        "train",
+        "BCG",
+        "kim",
+        null,
+        1,
+        1,
+        null,
+        null,
+        minimum,
+        true,
+        0,
+        limit,
+        "#!/bin/sh\n",
+        List.of(),
+        Map.of(),
+        null);
+  }
+
+  @Test
   void aNodeThatIsDownStillCountsForFit() {
     cluster.state("n1", NodeState.DOWN);
     after(5);

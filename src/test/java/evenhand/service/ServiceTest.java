@@ -65,6 +65,11 @@ class ServiceTest {
     String done;
     try (ConfigurableApplicationContext context = start()) {
       Desk desk = context.getBean(Desk.class);
+      assertThatThrownBy(() -> desk.submit(job(1, "#!/bin/sh\n#SBATCH --gpus=2\n"), null))
+          .isInstanceOfSatisfying(
+              Desk.Refused.class, no -> assertThat(no.field()).isEqualTo("script"))
+          .hasMessageContaining("line 2 of the script")
+          .hasMessageContaining("num_gpus");
       done = desk.submit(job(1, "#!/bin/sh\nsleep 1\n"), null).id();
       Desk.JobView ended = await(desk, done, JobState.COMPLETED);
       assertThat(ended.chargedTflopSeconds()).isGreaterThan(0);

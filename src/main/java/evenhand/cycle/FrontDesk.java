@@ -14,7 +14,6 @@ import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Admission;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
-import evenhand.outcomes.Remark;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Wait;
 import evenhand.policy.Policy;
@@ -37,6 +36,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** The desk over the store, the policy, and what the last cycles found. */
@@ -45,6 +45,7 @@ public final class FrontDesk implements Desk {
   private static final int MOST_AHEAD = 10;
   private static final int CANCEL_TRIES = 10;
   private static final int LONGEST_KEY = 255;
+  private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,18}");
 
   private final Store store;
   private final Supplier<Policy> policy;
@@ -182,11 +183,7 @@ public final class FrontDesk implements Desk {
               + ": Slurm would end it before its protected run time is over; raise the one or lower"
               + " the other");
     }
-    String remark =
-        admission.remarks().isEmpty()
-            ? null
-            : admission.remarks().stream().map(Remark::message).collect(Collectors.joining(" "));
-    return same(store.add(job, minimum, remark, key, now()), idempotencyKey);
+    return same(store.add(job, minimum, Remarks.text(admission), key, now()), idempotencyKey);
   }
 
   private static Receipt same(Store.Added added, String key) {
@@ -201,7 +198,7 @@ public final class FrontDesk implements Desk {
               + added.record().job().id()
               + "; use a new key for a new job");
     }
-    return new Receipt(view(added.record()), added.isNew());
+    return new Receipt(view(added.record(), added.record().job().stateReason()), added.isNew());
   }
 
   private static Refused invalid(String field, String message) {
@@ -287,13 +284,16 @@ public final class FrontDesk implements Desk {
     return new Refused("NOT_FOUND", "id", null, "there is no " + what + " " + id);
   }
 
-  /** An id as the store counts; one that is no number names nothing. */
+  /** An id as the store counts, and as it writes it: 01 and +1 name nothing. */
   static long number(String what, String id) {
     try {
-      return Long.parseLong(id);
+      if (NUMBER.matcher(id).matches()) {
+        return Long.parseLong(id);
+      }
     } catch (NumberFormatException e) {
-      throw notFound(what, id);
+      // larger than any there is
     }
+    throw notFound(what, id);
   }
 
   private Store.JobRecord record(String id) {
@@ -329,7 +329,9 @@ public final class FrontDesk implements Desk {
     }
     int most = page(limit);
     List<Store.JobRecord> found = store.jobs(wanted, account, most + 1, before(cursor));
-    return part(found.stream().map(FrontDesk::view).toList(), most, view -> view.id());
+    Remarks remarks = remarks();
+    return part(
+        found.stream().map(r -> view(r, remarks.on(r.job()))).toList(), most, view -> view.id());
   }
 
   private static int page(int limit) {
@@ -344,10 +346,13 @@ public final class FrontDesk implements Desk {
       return Long.MAX_VALUE;
     }
     try {
-      return Long.parseLong(cursor);
+      if (NUMBER.matcher(cursor).matches()) {
+        return Long.parseLong(cursor);
+      }
     } catch (NumberFormatException e) {
-      throw invalid("cursor", "\"" + cursor + "\" is no cursor that this service gave");
+      // larger than any there is
     }
+    throw invalid("cursor", "\"" + cursor + "\" is no cursor that this service gave");
   }
 
   /** One more than asked for was read, to know whether there is a part after this one. */
@@ -359,7 +364,15 @@ public final class FrontDesk implements Desk {
     return new Page<>(items, cursor.apply(items.get(limit - 1)));
   }
 
-  private static JobView view(Store.JobRecord record) {
+  private Remarks remarks() {
+    return new Remarks(policy.get(), store::inventory);
+  }
+
+  private JobView view(Store.JobRecord record) {
+    return view(record, remarks().on(record.job()));
+  }
+
+  private static JobView view(Store.JobRecord record, String reason) {
     StoredJob job = record.job();
     Job asks = job.asks();
     Attempt attempt = record.attempt();
@@ -370,7 +383,7 @@ public final class FrontDesk implements Desk {
         asks.account(),
         asks.user(),
         job.state(),
-        job.stateReason(),
+        reason,
         asks.nodes(),
         asks.numGpus(),
         asks.tier(),
@@ -541,15 +554,7 @@ public final class FrontDesk implements Desk {
       Job job = order.get(i);
       StoredJob stored = jobs.get(job.id());
       Verdict verdict = verdicts.get(job.id());
-      String code = null;
-      String message = null;
-      if (verdict != null && verdict.decided().outcome() instanceof Wait wait) {
-        code = wait.code();
-        message = wait.message();
-      } else if (stored.reservation() != null) {
-        code = "GATHERING";
-        message = gathering(stored);
-      }
+      Said said = said(stored, verdict, order);
       lines.add(
           new QueueLine(
               i + 1,
@@ -563,10 +568,48 @@ public final class FrontDesk implements Desk {
               job.queuedAt(),
               policy.get().figures(job, snapshot),
               view(stored.reservation()),
-              code,
-              message));
+              said.code(),
+              said.message()));
     }
     return lines;
+  }
+
+  /**
+   * What is said of a job that waits.
+   *
+   * @param rule the clause that says so, or null
+   * @param behind the job it waits for, or null
+   */
+  private record Said(String code, String rule, String message, String behind) {}
+
+  /** The last verdict in words, as far as it is still true. */
+  private static Said said(StoredJob job, Verdict verdict, List<Job> order) {
+    Decided decided = verdict == null ? null : verdict.decided();
+    if (decided != null && decided.outcome() instanceof Wait wait) {
+      boolean gone =
+          wait.behind() != null && order.stream().noneMatch(j -> j.id().equals(wait.behind()));
+      return gone
+          ? new Said(
+              wait.code(),
+              decided.rule(),
+              "at the last decision job "
+                  + wait.behind()
+                  + " was ahead of it, which has left the queue since; the next cycle looks again",
+              null)
+          : new Said(wait.code(), decided.rule(), wait.message(), wait.behind());
+    }
+    boolean gathers =
+        decided != null
+            && (decided.outcome() instanceof Reserve || decided.outcome() instanceof Absorb);
+    if (job.reservation() != null || gathers) {
+      return new Said(
+          "GATHERING",
+          decided == null ? null : decided.rule(),
+          job.reservation() == null ? "it gathers GPUs" : gathering(job),
+          null);
+    }
+    return new Said(
+        "NOT_DECIDED", null, "it has not had a turn yet; the next cycle looks at it", null);
   }
 
   private static String gathering(StoredJob job) {
@@ -696,23 +739,9 @@ public final class FrontDesk implements Desk {
     Cycle.Latest found = latest.get();
     Verdict last = verdicts(List.of(job.asks().id())).get(job.asks().id());
     Decided verdict = last == null ? null : last.decided();
-    String code = "NOT_DECIDED";
-    String rule = verdict == null ? null : verdict.rule();
-    String behind = null;
-    StringBuilder message = new StringBuilder();
-    if (verdict != null && verdict.outcome() instanceof Wait wait) {
-      code = wait.code();
-      behind = wait.behind();
-      message.append(sentence(wait.message()));
-    } else if (job.reservation() != null
-        || verdict != null
-            && (verdict.outcome() instanceof Reserve || verdict.outcome() instanceof Absorb)) {
-      code = "GATHERING";
-      message.append(job.reservation() == null ? "It gathers GPUs." : sentence(gathering(job)));
-    } else {
-      rule = null;
-      message.append("It has not had a turn yet; the next cycle looks at it.");
-    }
+    Said said = said(job, last, order);
+    String rule = said.rule();
+    StringBuilder message = new StringBuilder(sentence(said.message()));
     CycleReport report = found.report();
     if (report != null
         && report.result() != CycleReport.Result.DECIDED
@@ -737,19 +766,20 @@ public final class FrontDesk implements Desk {
     } else {
       message.append(" It is the first of the queue.");
     }
-    if (job.stateReason() != null) {
-      message.append(" Before: ").append(sentence(job.stateReason()));
+    String before = remarks().on(job);
+    if (before != null) {
+      message.append(Remarks.areAllThatIsSaid(job) ? " " : " Before: ").append(sentence(before));
     }
     return new Explanation(
         job.asks().id(),
         job.state(),
-        code,
+        said.code(),
         rule,
         rule == null
             ? null
             : verdict.ruleName() != null ? verdict.ruleName() : deciding.ruleName(rule),
         message.toString(),
-        behind,
+        said.behind(),
         request.asked(),
         best,
         position + 1,
@@ -846,8 +876,10 @@ public final class FrontDesk implements Desk {
             .append(", for ")
             .append(Math.max(0, run.toSeconds()))
             .append(" s; ")
-            .append(job.asks().account())
-            .append(" is charged when it ends.");
+            .append(
+                attempt.allocated()
+                    ? job.asks().account() + " is charged when it ends."
+                    : "this run is unallocated, and nobody is charged for it.");
       }
       default -> {
         boolean ran = attempt != null && attempt.startedAt() != null && attempt.endedAt() != null;

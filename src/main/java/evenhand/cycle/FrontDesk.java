@@ -586,17 +586,18 @@ public final class FrontDesk implements Desk {
   private static Said said(StoredJob job, Verdict verdict, List<Job> order) {
     Decided decided = verdict == null ? null : verdict.decided();
     if (decided != null && decided.outcome() instanceof Wait wait) {
-      boolean gone =
-          wait.behind() != null && order.stream().noneMatch(j -> j.id().equals(wait.behind()));
-      return gone
-          ? new Said(
+      String since = changedSince(wait, job, order);
+      return since == null
+          ? new Said(wait.code(), decided.rule(), wait.message(), wait.behind())
+          : new Said(
               wait.code(),
               decided.rule(),
               "at the last decision job "
                   + wait.behind()
-                  + " was ahead of it, which has left the queue since; the next cycle looks again",
-              null)
-          : new Said(wait.code(), decided.rule(), wait.message(), wait.behind());
+                  + " was ahead of it; "
+                  + since
+                  + ", and the next cycle looks again",
+              null);
     }
     boolean gathers =
         decided != null
@@ -610,6 +611,21 @@ public final class FrontDesk implements Desk {
     }
     return new Said(
         "NOT_DECIDED", null, "it has not had a turn yet; the next cycle looks at it", null);
+  }
+
+  /** Why the job it waited behind is no reason any more; null when it still is one. */
+  private static String changedSince(Wait wait, StoredJob job, List<Job> order) {
+    if (wait.behind() == null) {
+      return null;
+    }
+    List<String> ids = order.stream().map(Job::id).toList();
+    int ahead = ids.indexOf(wait.behind());
+    if (ahead < 0) {
+      return "that one has left the queue since";
+    }
+    int own = ids.indexOf(job.asks().id());
+    boolean still = ahead < own && (ahead == 0 || !wait.code().equals("NOT_FIRST"));
+    return still ? null : "the order of the queue has changed since";
   }
 
   private static String gathering(StoredJob job) {

@@ -4,7 +4,10 @@ import evenhand.input.Spelling;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFiles;
 import evenhand.slurm.SlurmSettings;
+import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -41,6 +44,7 @@ final class SettingsCheck {
     @Override
     public void initialize(ConfigurableApplicationContext context) {
       check(context.getEnvironment());
+      listen(context.getEnvironment());
     }
   }
 
@@ -61,6 +65,27 @@ final class SettingsCheck {
     }
     if (!check.faults.isEmpty()) {
       throw StartFault.ofSettings(String.join("\n", check.faults));
+    }
+  }
+
+  /**
+   * Tries whether the port is free, which is told at once and not after the rules are compiled.
+   *
+   * @throws StartFault when it is not
+   */
+  private static void listen(ConfigurableEnvironment environment) {
+    Binder binder = Binder.get(environment);
+    int port = binder.bind("server.port", Integer.class).orElse(8080);
+    InetAddress address = binder.bind("server.address", InetAddress.class).orElse(null);
+    if (port == 0) {
+      return;
+    }
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.setReuseAddress(true);
+      socket.bind(new InetSocketAddress(address, port), 1);
+    } catch (IOException e) {
+      throw StartFaults.cannotListen(
+          port, environment.getProperty("server.address", "this host"), e);
     }
   }
 

@@ -3,9 +3,8 @@ package evenhand.service;
 import evenhand.input.InputFault;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFailed;
-import java.net.BindException;
+import java.io.IOException;
 import java.net.InetAddress;
-import java.net.SocketException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -76,18 +75,7 @@ final class StartFaults {
     }
     PortInUseException port = first(e, PortInUseException.class);
     if (port != null) {
-      return StartFault.outside(
-          "Port "
-              + port.getPort()
-              + " of "
-              + address
-              + " is in use by another program; stop that, or give another one with"
-              + " --server.port=PORT",
-          e);
-    }
-    if (first(e, BindException.class) != null) {
-      return StartFault.ofSettings(
-          "server.address is \"" + address + "\"; this host has no such address to listen on", e);
+      return inUse(port.getPort(), address, e);
     }
     SQLException sql = first(e, SQLException.class);
     if (sql != null) {
@@ -99,12 +87,32 @@ final class StartFaults {
               + ". It is set by spring.datasource.url, username and password",
           e);
     }
-    SocketException socket = first(e, SocketException.class);
-    if (socket != null) {
-      return StartFault.outside(
-          "It cannot listen on " + address + ": " + line(socket.getMessage()), e);
-    }
     return StartFault.outside("The service did not start: " + line(root(e)), e);
+  }
+
+  private static StartFault inUse(int port, String address, Throwable e) {
+    return StartFault.outside(
+        "Port "
+            + port
+            + " of "
+            + address
+            + " is in use by another program; stop that, or give another one with"
+            + " --server.port=PORT",
+        e);
+  }
+
+  /** Why nothing can listen on a port. */
+  static StartFault cannotListen(int port, String address, IOException e) {
+    String because = String.valueOf(e.getMessage());
+    if (because.contains("in use")) {
+      return inUse(port, address, e);
+    }
+    if (because.contains("assign")) {
+      return StartFault.ofSettings(
+          "server.address is \"" + address + "\"; this host has no such address to listen on", e);
+    }
+    return StartFault.outside(
+        "It cannot listen on port " + port + " of " + address + ": " + line(because), e);
   }
 
   /** Setting, value, where it stands, and what would be right. */

@@ -322,7 +322,7 @@ class FrontDeskTest {
     assertThat(why.code()).isEqualTo("NOT_FIRST");
     assertThat(why.behind()).isNull();
     assertThat(why.message())
-        .contains("job " + first + " was ahead of it, which has left the queue")
+        .contains("job " + first + " was ahead of it; that one has left the queue")
         .contains("It is the first of the queue")
         .doesNotContain("only the first job");
     assertThat(desk.queue(10, null).items().get(0).message()).contains("left the queue");

@@ -9,6 +9,7 @@ import evenhand.cycle.JobState;
 import evenhand.cycle.Ledger;
 import evenhand.cycle.NewJob;
 import evenhand.cycle.Receipts;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -138,6 +139,12 @@ class ServiceTest {
     assertThat(folder.resolve("data")).doesNotExist();
   }
 
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
   @Test
   void whatFailsOutsideIsToldInASentence() throws Exception {
     String nobody;
@@ -148,10 +155,14 @@ class ServiceTest {
     assertThat(away.where()).as(away.getMessage()).isEqualTo(StartFault.Where.OUTSIDE);
     assertThat(away).hasMessageContaining("refused").hasMessageContaining("/evenhand cannot");
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      StartFault taken =
-          fault(() -> startOn(socket.getLocalPort(), "--evenhand.check-scenarios=false"));
+      StartFault taken = fault(() -> startOn(socket.getLocalPort()));
       assertThat(taken.where()).as(taken.getMessage()).isEqualTo(StartFault.Where.OUTSIDE);
       assertThat(taken).hasMessageContaining("Port " + socket.getLocalPort() + " of 127.0.0.1");
+      assertThat(folder.resolve("data")).doesNotExist();
     }
+    StartFault elsewhere =
+        fault(() -> startOn(freePort(), "--server.address=192.0.2.1")); // kept for examples
+    assertThat(elsewhere.where()).isEqualTo(StartFault.Where.SETTINGS);
+    assertThat(elsewhere).hasMessageContaining("192.0.2.1");
   }
 }

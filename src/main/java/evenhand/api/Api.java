@@ -16,6 +16,7 @@ import org.springframework.context.annotation.Import;
   LedgerRoute.class,
   Body.class,
   Problems.class,
+  WebServer.class,
   ErrorPage.class,
   Description.class
 })

@@ -119,8 +119,8 @@ public interface Desk {
    *
    * @param position 1 for the first
    * @param figures what ordered it: name of the key, e.g. {@code account_usage}, and its value
-   * @param code and {@code message}: why it waits, from the last decision; null before it had a
-   *     turn
+   * @param code and {@code message}: why it waits, from the last decision, as {@code why} has them;
+   *     {@code NOT_DECIDED} before it had a turn
    */
   record QueueLine(
       int position,

@@ -86,9 +86,22 @@ final class MakingRoom {
     return inOrder;
   }
 
-  /** What K5 adds to a job's account: the usage of its minimum run time, GPU-seconds. */
+  /** The GPU-seconds of a job's minimum run time. */
   static double minimumUsage(Job job) {
     return (double) job.nodes() * job.numGpus() * job.minRuntimeSeconds();
+  }
+
+  /**
+   * What K5 adds to a job's account: the usage of its minimum run time, in the unit of the window.
+   * Where tiers cost different amounts and the job may run on several, the dearest counts: a job
+   * that is given less than it was taken to cost preempts nobody it should not have.
+   */
+  private double minimumUsage(Job job, List<Placement> fitting) {
+    double price = 0;
+    for (Placement p : fitting) {
+      price = Math.max(price, loaded.chargeUnit().price(p.tier()));
+    }
+    return minimumUsage(job) * price;
   }
 
   /**
@@ -114,8 +127,9 @@ final class MakingRoom {
     Set<Candidate> kinds = new LinkedHashSet<>();
     List<Candidate> kindOf = new ArrayList<>(there.size());
     Map<String, Standing> standings = new HashMap<>();
+    double more = minimumUsage(job, fitting);
     for (Running r : there) {
-      Candidate kind = candidate(r, job, standings);
+      Candidate kind = candidate(r, job, more, standings);
       kinds.add(kind);
       kindOf.add(kind);
     }
@@ -138,14 +152,15 @@ final class MakingRoom {
     for (Running victim : room.get().victims()) {
       inOrder.remove(victim);
       preempts.add(
-          may.get(candidate(victim, job, standings)).decided(new Preempt(victim.job(), job.id())));
+          may.get(candidate(victim, job, more, standings))
+              .decided(new Preempt(victim.job(), job.id())));
     }
     List<Share> on =
         room.get().on().stream()
             .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
             .toList();
     Decided start =
-        may.get(candidate(room.get().victims().get(0), job, standings))
+        may.get(candidate(room.get().victims().get(0), job, more, standings))
             .decided(new Start(job.id(), on, request.allocated()));
     return new Found(start, preempts, room.get().victims(), true, null);
   }
@@ -165,7 +180,7 @@ final class MakingRoom {
   /** How the account of running work stands to that of the job that wants its GPUs. */
   private record Standing(boolean same, boolean behind, boolean stillBehind) {}
 
-  private Standing standing(String account, Job job) {
+  private Standing standing(String account, Job job, double more) {
     boolean same = account.equals(job.account());
     boolean isBehind =
         !same
@@ -173,13 +188,11 @@ final class MakingRoom {
                 .computeIfAbsent(job.account(), a -> new HashMap<>())
                 .computeIfAbsent(account, b -> tree.behind(b, job.account()));
     return new Standing(
-        same,
-        isBehind,
-        isBehind && tree.behindAfter(account, job.account(), minimumUsage(job), margin));
+        same, isBehind, isBehind && tree.behindAfter(account, job.account(), more, margin));
   }
 
-  private Candidate candidate(Running r, Job job, Map<String, Standing> standings) {
-    Standing its = standings.computeIfAbsent(r.account(), a -> standing(a, job));
+  private Candidate candidate(Running r, Job job, double more, Map<String, Standing> standings) {
+    Standing its = standings.computeIfAbsent(r.account(), a -> standing(a, job, more));
     return new Candidate(
         r.allocated(),
         r.unprotected(now),

@@ -128,9 +128,25 @@ final class MakingRoom {
     return victims;
   }
 
-  /** What K5 adds to a job's account: the usage of its minimum run time, GPU-seconds. */
+  /** The GPU-seconds of a job's minimum run time. */
   static double minimumUsage(Job job) {
     return (double) job.nodes() * job.numGpus() * job.minRuntimeSeconds();
+  }
+
+  /**
+   * What K5 adds to a job's account: the usage of its minimum run time, in the unit of the window.
+   * Where tiers cost different amounts and the job may run on several, the dearest counts: a job
+   * that is given less than it was taken to cost preempts nobody it should not have.
+   */
+  private double minimumUsage(Job job, int[] fitting) {
+    double price = 1;
+    if (loaded.chargeUnit() != ChargeUnit.GPU_S) {
+      price = 0;
+      for (int place : fitting) {
+        price = Math.max(price, loaded.chargeUnit().price(board.at(place).tier()));
+      }
+    }
+    return minimumUsage(job) * price;
   }
 
   /**
@@ -148,7 +164,7 @@ final class MakingRoom {
     }
     Standing standing =
         standings.computeIfAbsent(
-            new Taker(job.account(), minimumUsage(job)), t -> standing(job, t.more()));
+            new Taker(job.account(), minimumUsage(job, fitting)), t -> standing(job, t.more()));
     Judgement judged = judge.apply(standing.present());
     long allowed = judged.allowed();
     Victims.Takers takers =

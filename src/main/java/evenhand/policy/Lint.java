@@ -82,6 +82,17 @@ final class Lint {
     return names;
   }
 
+  /** The first line that reads this parameter; 0 where none does. */
+  static int lineOfSetting(String text, String name) {
+    Matcher m = SETTING.matcher(text);
+    while (m.find()) {
+      if (m.group(1).equals(name)) {
+        return 1 + (int) text.substring(0, m.start()).chars().filter(c -> c == '\n').count();
+      }
+    }
+    return 0;
+  }
+
   /** Rule text without comments and without what stands in quotes. */
   static String bare(String text) {
     StringBuilder out = new StringBuilder(text.length());

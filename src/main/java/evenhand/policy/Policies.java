@@ -89,6 +89,25 @@ public final class Policies {
     return load(files, names.get(0), settings);
   }
 
+  /**
+   * Rule files that no policy lists: nobody reads them. Empty where some policy cannot be read, for
+   * then nobody knows what it lists.
+   */
+  public static List<String> unlisted(RuleFiles files) throws PolicyFault {
+    Set<String> rest = new LinkedHashSet<>(files.ruleFiles());
+    for (String name : files.policies()) {
+      String path = "policies/" + name + ".yaml";
+      try {
+        for (String module : PolicyText.read(path, files.read(path).orElse("")).modules()) {
+          rest.remove(module + RuleFiles.ENDING_OF_RULES);
+        }
+      } catch (PolicyFault e) {
+        return List.of(); // told where that policy is loaded
+      }
+    }
+    return List.copyOf(rest);
+  }
+
   static Loaded read(RuleFiles files, String name, Map<String, String> settings)
       throws PolicyFault {
     String path = "policies/" + name + ".yaml";

@@ -86,6 +86,33 @@ class LintTest {
     assertThat(faults.get(0).toString()).doesNotContain("org.drools").doesNotContain("Exception");
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "`  then\n`                    |``                      | 14 | found \"end\" where \"then\" is expected",
+        "`  when\n`                    |``                      | 6  | found \"$turn\" where \"@clause( … )\"",
+        "`\nend`                       |``                      | 15 | the file ends where \"end\" on a line of its own",
+        "`reservation == null )`       |`reservation == null`   | 8  | \")\" or \",\" (the \"(\" on line 7 is not closed)",
+        "`ruleflow-group \"wait\"`     |`ruleflow-group wait`   | 5  | found \"wait\" where",
+        "`@clause( D4 )`               |`@clause( D4`           |    | (the \"(\" on line 4 is not closed)",
+        "`rule \"D4`                   |`rul \"D4`              | 3  | found \"rul\" where rule \"…\"",
+        "`its turn\"`                  |`its turn`              |    | line 3 is: rule \"D4 A job",
+        "`and $p`                      |`und $p`                | 10 | found \"und\" where",
+        "`when\n`                      |`when\n ###\n`          | 7  | found \"#\" where a condition such as",
+      })
+  void whatTheParserCannotReadIsSaidPlainly(String old, String changed, Integer line, String said)
+      throws IOException {
+    edit("dispatch/D4.drl", old, changed);
+    List<PolicyFault.Fault> faults = faults();
+    assertThat(faults).hasSize(1);
+    assertThat(faults.get(0).sentence()).contains(said).doesNotContain("ERR");
+    if (line != null) {
+      assertThat(faults.get(0).line()).isEqualTo(line);
+    }
+  }
+
   @Test
   void askingForTheAbsenceOfWhatTheOwnStageInserts() throws IOException {
     edit(

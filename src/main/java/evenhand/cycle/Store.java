@@ -244,6 +244,7 @@ public interface Store {
    * @param tflops the price that was used, TFLOPS of the tier; null in rows older than that column
    * @param charge id of the charge that covers it, null while there is none
    * @param chargedAt when it was charged to the account, null while it is not
+   * @param factor what it was charged times (C5); 1 while it is not charged
    */
   record LedgerRow(
       long id,
@@ -260,7 +261,8 @@ public interface Store {
       double tflopSeconds,
       Double tflops,
       Long charge,
-      Instant chargedAt) {}
+      Instant chargedAt,
+      double factor) {}
 
   /** Reads the books, all of one moment. */
   <T> T books(Function<Books, T> reader);

@@ -274,9 +274,10 @@ public final class MemoryStore implements Store {
               job,
               c.attempt(),
               c.charge().tflopSeconds(),
+              c.charge().factor(),
               c.rule()));
       for (int row : uncharged.getOrDefault(job, List.of())) {
-        ledger.set(row, charged(ledger.get(row), id, changes.at()));
+        ledger.set(row, charged(ledger.get(row), id, changes.at(), c.charge().factor()));
       }
       uncharged.remove(job);
     }
@@ -458,10 +459,11 @@ public final class MemoryStore implements Store {
             cost.tflopSeconds(),
             cost.tier().tflops(),
             null,
-            null));
+            null,
+            1));
   }
 
-  private static LedgerRow charged(LedgerRow row, long charge, Instant at) {
+  private static LedgerRow charged(LedgerRow row, long charge, Instant at, double factor) {
     return new LedgerRow(
         row.id(),
         row.kind(),
@@ -477,7 +479,8 @@ public final class MemoryStore implements Store {
         row.tflopSeconds(),
         row.tflops(),
         charge,
-        at);
+        at,
+        factor);
   }
 
   @Override

@@ -924,8 +924,8 @@ public final class PostgresStore implements Store, AutoCloseable {
     sql.sql(
             """
             with charge as (
-                insert into charges (at, account_id, job_id, attempt, tflop_s, rule)
-                values (?, ?, ?, ?, ?, ?)
+                insert into charges (at, account_id, job_id, attempt, tflop_s, factor, rule)
+                values (?, ?, ?, ?, ?, ?, ?)
                 returning id, job_id)
             update ledger l set charge_id = c.id
             from charge c
@@ -937,6 +937,7 @@ public final class PostgresStore implements Store, AutoCloseable {
             Long.parseLong(c.charge().job()),
             c.attempt(),
             BigDecimal.valueOf(c.charge().tflopSeconds()),
+            BigDecimal.valueOf(c.charge().factor()),
             c.rule())
         .update();
   }
@@ -1558,7 +1559,7 @@ public final class PostgresStore implements Store, AutoCloseable {
       select l.id, l.kind, l.job_id, l.attempt, l.account_id, l.node_name, t.name as tier, l.gpus,
              case when l.kind = 'reserved' then l.from_at else coalesce(a.decided_at, l.from_at)
              end as given, l.from_at, l.to_at, l.tflop_s, l.tflops, l.charge_id,
-             c.at as charged_at
+             c.at as charged_at, coalesce(c.factor, 1) as factor
       from ledger l
       join gpu_tiers t on t.id = l.tier_id
       left join attempts a on a.job_id = l.job_id and a.attempt = l.attempt
@@ -1590,7 +1591,8 @@ public final class PostgresStore implements Store, AutoCloseable {
               rs.getDouble("tflop_s"),
               rs.getObject("tflops", Double.class),
               rs.getObject("charge_id", Long.class),
-              instant(rs, "charged_at"));
+              instant(rs, "charged_at"),
+              rs.getDouble("factor"));
 
   private static Map<String, Object> params(LedgerFilter filter) {
     Map<String, Object> params = new HashMap<>();
@@ -1670,7 +1672,9 @@ public final class PostgresStore implements Store, AutoCloseable {
       stream(
           streams.sql(
               """
-              select id, at, account_id, job_id, attempt, tflop_s, rule from charges order by id
+              select id, at, account_id, job_id, attempt, tflop_s, factor, rule
+              from charges
+              order by id
               """),
           (rs, n) ->
               new ChargeRow(
@@ -1680,6 +1684,7 @@ public final class PostgresStore implements Store, AutoCloseable {
                   rs.getLong("job_id"),
                   rs.getInt("attempt"),
                   rs.getDouble("tflop_s"),
+                  rs.getDouble("factor"),
                   rs.getString("rule")),
           each);
     }

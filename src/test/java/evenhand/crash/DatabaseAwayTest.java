@@ -22,8 +22,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** The service while its database is killed, and while it hangs. */
+/**
+ * The service while its database is killed, and while it hangs. The server is set, as zonky's are,
+ * to answer before a commit is on disk: the service has to see to it itself that nothing is
+ * forgotten.
+ */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class DatabaseAwayTest {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -48,6 +53,7 @@ class DatabaseAwayTest {
             .setDataDirectory(folder.resolve("data"))
             .setCleanDataDirectory(false)
             .setPort(port)
+            .setServerConfig("synchronous_commit", "off")
             .start();
   }
 
@@ -137,6 +143,13 @@ class DatabaseAwayTest {
       awaitHealthy();
       assertThat(ask("/actuator/health", null).body())
           .contains("\"role\":\"leader\"", "\"readingAgeSeconds\":", "\"outbox\":", "\"result\":");
+      assertThat(
+              context
+                  .getBean(JdbcClient.class)
+                  .sql("show synchronous_commit")
+                  .query(String.class)
+                  .single())
+          .isEqualTo("on");
       String before = submit("before");
 
       long from = System.nanoTime();

@@ -502,14 +502,7 @@ public final class FrontDesk implements Desk {
   }
 
   private StoredJob ended(Changes changes, StoredJob job, String by) {
-    Ended end =
-        new Ended(
-            job.asks().id(),
-            job.asks().account(),
-            JobState.CANCELLED.name(),
-            job.carriedTflopSeconds(),
-            job.reservation(),
-            null);
+    Ended end = job.endedUnrun(JobState.CANCELLED.name());
     StoredJob settled =
         changes.settle(job, job.asks().attempt(), policy.get().settle(end, changes.at()));
     return settled.over(JobState.CANCELLED, "cancelled by " + by, changes.at(), null);

@@ -18,7 +18,6 @@ import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Wait;
-import evenhand.policy.AccountTree;
 import evenhand.policy.Ordering;
 import evenhand.policy.Policy;
 import java.nio.charset.StandardCharsets;
@@ -38,13 +37,17 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The desk over the store, the policy, and what the last cycles found. */
 public final class FrontDesk implements Desk {
+  private static final Logger LOG = LoggerFactory.getLogger("evenhand.api");
   private static final int MOST_A_PAGE = 1000;
   private static final int MOST_AHEAD = 10;
   private static final int CANCEL_TRIES = 10;
@@ -58,6 +61,7 @@ public final class FrontDesk implements Desk {
   private final Function<NewJob, Optional<Objection>> objections;
   private final CycleSettings settings;
   private final Clock clock;
+  private final AtomicReference<QueueSeen> queueSeen = new AtomicReference<>();
 
   /**
    * @param latest what the cycle of this process found last: {@code cycle::latest}
@@ -195,21 +199,36 @@ public final class FrontDesk implements Desk {
     return same(store.add(job, minimum, Remarks.text(admission), key, now()), idempotencyKey);
   }
 
+  /** Null for a job that no longer waits, and when they can't be told just now: it is there. */
   private Terms terms(StoredJob job, boolean isNew) {
     if (job.state() != JobState.GLOBAL_QUEUE_WAIT) {
       return null;
     }
-    World world = world();
-    Snapshot snapshot = snapshot(world);
-    Policy deciding = policy.get();
-    return SubmissionTerms.of(
-        job.asks(),
-        isNew ? job.stateReason() : null,
-        deciding.order(snapshot),
-        world,
-        new AccountTree(snapshot.accounts(), List.of()),
-        deciding,
-        settings.window(deciding).orElse(null));
+    try {
+      Policy deciding = policy.get();
+      QueueSeen queue = queueSeen(deciding);
+      return SubmissionTerms.of(
+          job.asks(),
+          isNew ? job.stateReason() : null,
+          queue.place(job.asks()),
+          queue.world(),
+          queue.tree(),
+          deciding,
+          settings.window(deciding).orElse(null));
+    } catch (RuntimeException e) {
+      LOG.warn("Job {} is queued, but its terms cannot be told: {}", job.id(), e.getMessage());
+      return null;
+    }
+  }
+
+  private QueueSeen queueSeen(Policy deciding) {
+    QueueSeen seen = queueSeen.get();
+    if (seen == null || !seen.holds(deciding, now())) {
+      World world = world();
+      seen = new QueueSeen(world, snapshot(world), deciding, now());
+      queueSeen.set(seen);
+    }
+    return seen;
   }
 
   /** The job with the account that its user is attached to, where it names none. */

@@ -21,7 +21,7 @@ final class WhyCommand extends Command {
 
   @Override
   public Integer call() {
-    JsonNode why = service.get(console(), "/v1/jobs/" + ServiceAddress.encode(id) + "/why");
+    JsonNode why = service.get(console(), "/v1/jobs/" + ServiceAddress.id("job", id) + "/why");
     if (output.isJson()) {
       print(why.toString());
       return Exit.DONE;

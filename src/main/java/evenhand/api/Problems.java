@@ -56,6 +56,11 @@ class Problems {
                   "IDEMPOTENCY_CONFLICT",
                   "The key was used for something else",
                   refused.getMessage());
+          case "CHANGED_MEANWHILE" ->
+              Problem.of(
+                  409, "CHANGED_MEANWHILE", "It has changed meanwhile", refused.getMessage());
+          case "NOT_WAITING" ->
+              Problem.of(409, "NOT_WAITING", "It does not wait", refused.getMessage());
           case "BUSY" -> Problem.of(409, "BUSY", "It is changing just now", refused.getMessage());
           case "FORBIDDEN" ->
               Problem.of(403, "FORBIDDEN", "That is not yours to do", refused.getMessage());

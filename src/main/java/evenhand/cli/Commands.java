@@ -85,7 +85,11 @@ public final class Commands {
     add("cancel", new CancelCommand(console));
     add("queue", new QueueCommand(console));
     add("placements", new PlacementsCommand(console));
-    add("accounts", new AccountsCommand(console));
+    CommandLine accounts = new CommandLine(new AccountsCommand(console));
+    accounts.addSubcommand("apply", new AccountsApplyCommand(console));
+    accounts.addSubcommand("weights", new AccountsWeightsCommand(console));
+    accounts.addSubcommand("history", new AccountsHistoryCommand(console));
+    add("accounts", accounts);
     add("decisions", new DecisionsCommand(console));
     add("decision", new DecisionCommand(console));
     CommandLine ledger = new CommandLine(new LedgerCommands.LedgerCommand(console));

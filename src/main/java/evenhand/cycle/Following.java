@@ -319,15 +319,7 @@ final class Following {
 
     private void chargeRun(String how, Instant from, Instant to) {
       Run run = from == null ? null : new Run(attempt.on(), from, to.isBefore(from) ? from : to);
-      Ended ended =
-          new Ended(
-              Long.toString(job.id()),
-              job.asks().account(),
-              how,
-              job.carriedTflopSeconds(),
-              job.reservation(),
-              run,
-              attempt.allocated());
+      Ended ended = job.ended(how, run, attempt.allocated());
       job = changes.settle(job, attempt.attempt(), policy.settle(ended, now));
     }
 

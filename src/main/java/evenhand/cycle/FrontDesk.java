@@ -1,5 +1,7 @@
 package evenhand.cycle;
 
+import evenhand.cycle.accounts.AccountBook;
+import evenhand.cycle.accounts.AccountDesk;
 import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
@@ -16,6 +18,8 @@ import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Wait;
+import evenhand.policy.AccountTree;
+import evenhand.policy.Ordering;
 import evenhand.policy.Policy;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -99,7 +103,8 @@ public final class FrontDesk implements Desk {
   }
 
   @Override
-  public Receipt receive(NewJob job, String idempotencyKey) {
+  public Receipt receive(NewJob submitted, String idempotencyKey) {
+    NewJob job = charged(submitted);
     Store.Key key = null;
     if (idempotencyKey != null) {
       if (idempotencyKey.isBlank() || idempotencyKey.length() > LONGEST_KEY) {
@@ -120,7 +125,11 @@ public final class FrontDesk implements Desk {
           null,
           "the cluster has not been read yet, so nothing is known to fit; try again in a moment");
     }
-    known("account", job.account(), world.accounts().stream().map(a -> a.id()).toList());
+    List<String> accounts = world.accounts().stream().map(a -> a.id()).toList();
+    if (!accounts.contains(job.account())) {
+      notRetired(job.account());
+    }
+    known("account", job.account(), accounts);
     List<String> tiers = world.tiers().stream().map(Tier::name).toList();
     if (job.tier() != null) {
       known("tier", job.tier(), tiers);
@@ -186,7 +195,50 @@ public final class FrontDesk implements Desk {
     return same(store.add(job, minimum, Remarks.text(admission), key, now()), idempotencyKey);
   }
 
-  private static Receipt same(Store.Added added, String key) {
+  private Terms terms(StoredJob job, boolean isNew) {
+    if (job.state() != JobState.GLOBAL_QUEUE_WAIT) {
+      return null;
+    }
+    World world = world();
+    Snapshot snapshot = snapshot(world);
+    Policy deciding = policy.get();
+    return SubmissionTerms.of(
+        job.asks(),
+        isNew ? job.stateReason() : null,
+        deciding.order(snapshot),
+        world,
+        new AccountTree(snapshot.accounts(), List.of()),
+        deciding,
+        settings.window(deciding).orElse(null));
+  }
+
+  /** The job with the account that its user is attached to, where it names none. */
+  private NewJob charged(NewJob job) {
+    if (job.account() != null) {
+      return job;
+    }
+    String account = AccountDesk.accountOf(store.accounts(), job.user());
+    if (account == null) {
+      throw invalid(
+          "account",
+          "account is missing, and "
+              + job.user()
+              + " is attached to none; name the account to be charged");
+    }
+    return job.of(account);
+  }
+
+  private void notRetired(String account) {
+    for (AccountBook.Entry e : store.accounts().entries()) {
+      if (e.id().equals(account) && e.retired()) {
+        throw invalid(
+            "account",
+            "account " + account + " is retired since " + second(e.retiredAt()) + "; name another");
+      }
+    }
+  }
+
+  private Receipt same(Store.Added added, String key) {
     if (!added.sameBody()) {
       throw new Refused(
           "IDEMPOTENCY_CONFLICT",
@@ -198,7 +250,10 @@ public final class FrontDesk implements Desk {
               + added.record().job().id()
               + "; use a new key for a new job");
     }
-    return new Receipt(view(added.record(), added.record().job().stateReason()), added.isNew());
+    return new Receipt(
+        view(added.record(), added.record().job().stateReason()),
+        added.isNew(),
+        terms(added.record().job(), added.isNew()));
   }
 
   private static Refused invalid(String field, String message) {
@@ -447,14 +502,7 @@ public final class FrontDesk implements Desk {
   }
 
   private StoredJob ended(Changes changes, StoredJob job, String by) {
-    Ended end =
-        new Ended(
-            job.asks().id(),
-            job.asks().account(),
-            JobState.CANCELLED.name(),
-            job.carriedTflopSeconds(),
-            job.reservation(),
-            null);
+    Ended end = job.endedUnrun(JobState.CANCELLED.name());
     StoredJob settled =
         changes.settle(job, job.asks().attempt(), policy.get().settle(end, changes.at()));
     return settled.over(JobState.CANCELLED, "cancelled by " + by, changes.at(), null);
@@ -498,9 +546,10 @@ public final class FrontDesk implements Desk {
     int from = cursor == null || cursor.isBlank() ? 0 : (int) Math.min(before(cursor), 1 << 30);
     World world = world();
     Snapshot snapshot = snapshot(world);
-    List<Job> order = policy.get().order(snapshot);
+    Ordering ordering = policy.get().ordering(snapshot);
+    List<Job> order = ordering.jobs();
     int to = Math.min(order.size(), Math.max(from, 0) + most);
-    List<QueueLine> lines = lines(order, Math.max(from, 0), to, world, snapshot);
+    List<QueueLine> lines = lines(ordering, Math.max(from, 0), to, world);
     return new Page<>(lines, to < order.size() ? Integer.toString(to) : null);
   }
 
@@ -544,7 +593,8 @@ public final class FrontDesk implements Desk {
     return verdicts;
   }
 
-  private List<QueueLine> lines(List<Job> order, int from, int to, World world, Snapshot snapshot) {
+  private List<QueueLine> lines(Ordering ordering, int from, int to, World world) {
+    List<Job> order = ordering.jobs();
     Map<String, StoredJob> jobs = new HashMap<>();
     world.jobs().forEach(j -> jobs.put(j.asks().id(), j));
     Map<String, Verdict> verdicts =
@@ -566,7 +616,8 @@ public final class FrontDesk implements Desk {
               job.numGpus(),
               job.tier(),
               job.queuedAt(),
-              policy.get().figures(job, snapshot),
+              ordering.figures(job),
+              ordering.path(job),
               view(stored.reservation()),
               said.code(),
               said.message()));
@@ -702,18 +753,46 @@ public final class FrontDesk implements Desk {
   }
 
   @Override
-  public List<AccountView> accounts() {
-    return store.inventory().accounts().stream()
-        .map(a -> new AccountView(a.id(), a.parent(), a.weight(), a.cumulativeUsage()))
-        .toList();
-  }
-
-  @Override
   public Explanation why(String id) {
     Store.JobRecord record = record(id);
     return record.job().state() == JobState.GLOBAL_QUEUE_WAIT
         ? waiting(record.job())
         : told(record, sentence(record));
+  }
+
+  @Override
+  public Comparison against(String id, String other) {
+    if (id.equals(other)) {
+      throw invalid("against", "name another job than " + id + " to compare it with");
+    }
+    Snapshot snapshot = snapshot(world());
+    Ordering.Parting parting =
+        policy.get().ordering(snapshot).parting(waiting(id, snapshot), waiting(other, snapshot));
+    return new Comparison(
+        parting.first().id(),
+        parting.second().id(),
+        parting.key(),
+        parting.ofFirst(),
+        parting.ofSecond(),
+        parting.fork(),
+        OrderWords.sentence(parting));
+  }
+
+  private Job waiting(String id, Snapshot snapshot) {
+    for (Job job : snapshot.jobs()) {
+      if (job.id().equals(id)) {
+        return job;
+      }
+    }
+    throw new Refused(
+        "NOT_WAITING",
+        null,
+        null,
+        "job "
+            + id
+            + " is "
+            + record(id).job().state()
+            + "; only jobs that wait in the queue come before or after one another");
   }
 
   private Explanation told(Store.JobRecord record, String message) {
@@ -742,7 +821,8 @@ public final class FrontDesk implements Desk {
     World world = world();
     Snapshot snapshot = snapshot(world);
     Policy deciding = policy.get();
-    List<Job> order = deciding.order(snapshot);
+    Ordering ordering = deciding.ordering(snapshot);
+    List<Job> order = ordering.jobs();
     int position = 0;
     while (position < order.size() && !order.get(position).id().equals(job.asks().id())) {
       position++;
@@ -799,7 +879,7 @@ public final class FrontDesk implements Desk {
         request.asked(),
         best,
         position + 1,
-        lines(order, 0, Math.min(position, MOST_AHEAD), world, snapshot),
+        lines(ordering, 0, Math.min(position, MOST_AHEAD), world),
         position,
         last == null ? null : last.decision(),
         last == null ? null : last.at());

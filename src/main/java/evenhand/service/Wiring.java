@@ -17,6 +17,7 @@ import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
 import evenhand.cycle.Steps;
 import evenhand.cycle.Store;
+import evenhand.cycle.accounts.AccountDesk;
 import evenhand.facts.Tier;
 import evenhand.policy.Policies;
 import evenhand.policy.PolicyFault;
@@ -197,6 +198,11 @@ class Wiring {
         mode == Mode.SLURM ? objections::to : objections::toScript,
         settings,
         clock);
+  }
+
+  @Bean
+  AccountDesk accountDesk(Store store, PolicyInForce policy, CycleSettings settings, Clock clock) {
+    return new AccountDesk(store, policy, settings, clock);
   }
 
   @Bean

@@ -155,7 +155,7 @@ class FrontDeskTest {
     assertThat(view.stateReason()).isEqualTo("cancelled by kim");
     assertThat(view.reservation()).isNull();
     assertThat(view.chargedTflopSeconds()).isEqualTo(24780);
-    assertThat(desk.accounts().get(0).cumulativeUsage()).isEqualTo(24780);
+    assertThat(store.load(null).accounts().get(0).cumulativeUsage()).isEqualTo(24780);
     assertThat(desk.cancel(id, "lee").stateReason()).isEqualTo("cancelled by kim");
     assertThat(desk.why(id).message()).contains("24,780.0").contains("never ran");
   }

@@ -538,11 +538,11 @@ final class Following {
       }
       over(
           attempt.cancelBy() != null ? JobState.CANCELLED : JobState.FAILED,
-          "Slurm no longer knows this job; its end was not seen",
+          cluster.forgotten(),
           attempt.startedAt(),
           attempt.startedAt() == null ? now : lastSeen(),
           null);
-      notes.add("job " + job.id() + ": Slurm no longer knows " + token.text());
+      notes.add("job " + job.id() + " (" + token.text() + "): " + cluster.forgotten());
     }
   }
 

@@ -99,7 +99,7 @@ public final class SnapshotJson {
   private static final Field<Double> WINDOW_USAGE =
       Field.number("window_usage", 0, ANY)
           .or(0.0)
-          .means("what it was charged within the lookback, GPU-seconds (A3)");
+          .means("what it was charged within the lookback, in the policy's charge_unit (A3)");
   private static final Shape ACCOUNT =
       Shape.of("an account", ID, PARENT, WEIGHT, CUMULATIVE_USAGE, WINDOW_USAGE);
 

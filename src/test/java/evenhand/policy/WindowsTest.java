@@ -1,5 +1,6 @@
 package evenhand.policy;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -19,6 +20,7 @@ class WindowsTest {
     "lookback,always",
     "lookback,-1d",
     "lookback,Infinity",
+    "charge_unit,gpus",
     "preempt_window,0",
     "preempt_window,0m",
     "preempt_window,soon",
@@ -45,6 +47,8 @@ class WindowsTest {
   @Test
   void realOnesAreTaken() throws PolicyFault {
     Policies.load(Optional.empty(), "budget", Map.of("lookback", "1d", "preempt_window", "15m"));
+    Policy policy = Policies.load(Optional.empty(), "budget", Map.of("charge_unit", "tflop_s"));
+    assertEquals(ChargeUnit.TFLOP_S, policy.chargeUnit());
     Policies.load(Optional.empty(), "budget-slices", Map.of("preempt_window", "always"));
     Policies.load(Optional.empty(), "budget", Map.of("grace", "0", "max_min_runtime", "1.5h"));
   }

@@ -18,8 +18,7 @@ public record SomeJob(
     String workdir) {
 
   /** One GPU of any tier. */
-  public static final SomeJob PLAIN =
-      new SomeJob("bcg", 1, null, false, null, "#!/bin/sh\n", null);
+  public static final SomeJob PLAIN = new SomeJob("bcg", 1, null, false, null, "#!/bin/sh\n", null);
 
   public SomeJob of(String payer) {
     return new SomeJob(payer, gpus, tier, resumable, timeLimitSeconds, script, workdir);

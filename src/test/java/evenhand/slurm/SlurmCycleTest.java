@@ -14,12 +14,12 @@ import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
-import evenhand.cycle.SomeJob;
 import evenhand.cycle.Reading;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Release;
 import evenhand.cycle.Router;
 import evenhand.cycle.SeenJob;
+import evenhand.cycle.SomeJob;
 import evenhand.cycle.Store;
 import evenhand.cycle.Submission;
 import evenhand.cycle.SubmitOrder;
@@ -93,8 +93,7 @@ class SlurmCycleTest {
 
   private Cycle cycle(Cluster cluster) {
     CycleSettings quick =
-        Orders.quick(
-            CycleSettings.DEFAULT.goneAfter(), pendingLimit, Duration.ofSeconds(5));
+        Orders.quick(CycleSettings.DEFAULT.goneAfter(), pendingLimit, Duration.ofSeconds(5));
     return new Cycle(
         store, cluster, Router.NONE, () -> policy, Recorder.NOTHING, Clock.systemUTC(), quick);
   }
@@ -119,8 +118,7 @@ class SlurmCycleTest {
   }
 
   private long add(String account, int gpus, String tier, String script) {
-    NewJob job =
-        SomeJob.PLAIN.of(account).on(gpus, tier).runs(script, work.toString()).made();
+    NewJob job = SomeJob.PLAIN.of(account).on(gpus, tier).runs(script, work.toString()).made();
     return store.add(job, 0, null, null, Instant.now()).record().job().id();
   }
 
@@ -438,9 +436,6 @@ class SlurmCycleTest {
   }
 
   private NewJob whole(int gpus) {
-    return SomeJob.PLAIN
-        .on(gpus, null)
-        .runs("#!/bin/sh\nsleep 300\n", work.toString())
-        .made();
+    return SomeJob.PLAIN.on(gpus, null).runs("#!/bin/sh\nsleep 300\n", work.toString()).made();
   }
 }

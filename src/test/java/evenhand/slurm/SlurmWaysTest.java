@@ -8,9 +8,9 @@ import evenhand.cycle.CycleReport;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
-import evenhand.cycle.SomeJob;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
+import evenhand.cycle.SomeJob;
 import evenhand.cycle.Store;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
@@ -97,8 +97,7 @@ class SlurmWaysTest {
   /** As after a restart of the service. */
   private Cycle cycle() {
     CycleSettings quick =
-        Orders.quick(
-            Duration.ofSeconds(2), Duration.ofSeconds(4), CycleSettings.DEFAULT.slack());
+        Orders.quick(Duration.ofSeconds(2), Duration.ofSeconds(4), CycleSettings.DEFAULT.slack());
     SlurmCluster cluster =
         new SlurmCluster(Orders.settings(slurm.clientConfWithTimeout(2), null), clock);
     return new Cycle(store, cluster, Router.NONE, () -> policy, Recorder.NOTHING, clock, quick);

@@ -33,7 +33,7 @@ final class CancelCommand extends Command {
   public Integer call() {
     String by = user == null ? System.getProperty("user.name", "anonymous") : user;
     String body = new JsonMapper().createObjectNode().put("user", by).toString();
-    String path = "/v1/jobs/" + ServiceAddress.encode(id) + "/cancel";
+    String path = "/v1/jobs/" + ServiceAddress.id("job", id) + "/cancel";
     JsonNode job = service.post(console(), path, body, Map.of()).body();
     print(
         output.isJson()

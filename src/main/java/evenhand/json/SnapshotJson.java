@@ -572,7 +572,7 @@ public final class SnapshotJson {
         Instant accruedAt = timeOr(s, ACCRUED_AT, since);
         checkIsPast(s, SINCE, since);
         checkIsPast(s, ACCRUED_AT, accruedAt);
-        if (accruedAt.isBefore(since)) {
+        if (!recorded && accruedAt.isBefore(since)) {
           s.fault(ACCRUED_AT, accruedAt + " is before it was started, " + since);
         }
         read.add(

@@ -85,11 +85,7 @@ final class OneCycle {
   }
 
   Decision decide() {
-    firing.begin(
-        () -> {
-          loaded.settings().forEach(firing::insert);
-          firing.insert(new Moment(snapshot.now()));
-        });
+    firing.begin(() -> firing.insert(new Moment(snapshot.now())));
     open();
     board =
         new Board(

@@ -79,6 +79,8 @@ public record Scenario(
    *
    * @param minimumTier name of the lowest tier accepted, or null
    * @param timeLimitSeconds or null for none
+   * @param leavesAfter how long it goes on when it is told to leave; ended at the latest when its
+   *     grace time is over
    * @param role the submitter's role, or null
    * @param code the refusal expected, null for any
    * @param field the field that must be at fault, or null for any
@@ -97,6 +99,7 @@ public record Scenario(
       boolean resumable,
       int priority,
       Long timeLimitSeconds,
+      Duration leavesAfter,
       String role,
       String code,
       String field,

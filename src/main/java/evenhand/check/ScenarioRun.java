@@ -34,6 +34,7 @@ import evenhand.policy.RuleFailed;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.MemoryStore;
 import evenhand.simulator.SimulatedCluster;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -57,6 +58,7 @@ final class ScenarioRun {
   private final SimulatedCluster cluster = new SimulatedCluster(clock);
   private final Map<String, String> idOf = new HashMap<>();
   private final Map<String, String> nameOf = new HashMap<>();
+  private final Map<String, Duration> leaves = new HashMap<>();
   private final Map<String, Map<String, Integer>> held = new HashMap<>();
   private final Map<String, Map<String, Integer>> capacity = new HashMap<>();
   private final Set<String> retired = new HashSet<>();
@@ -78,6 +80,7 @@ final class ScenarioRun {
       store.usedBefore(account.id(), account.windowUsage(), START);
     }
     scenario.nodes().forEach((node, gpus) -> gpus.forEach((t, n) -> exists(node, t, n)));
+    cluster.leaveTimes(order -> leaves.get(order.jobName()));
     this.cycle =
         new Cycle(
             store,
@@ -265,6 +268,7 @@ final class ScenarioRun {
 
   private void submit(Step step, Submit submit) {
     try {
+      leaves.put(submit.job(), submit.leavesAfter());
       Desk.JobView job = desk.submit(newJob(submit), null);
       idOf.put(submit.job(), job.id());
       nameOf.put(job.id(), submit.job());

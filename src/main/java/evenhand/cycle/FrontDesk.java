@@ -441,8 +441,12 @@ public final class FrontDesk implements Desk {
       return;
     }
     changes.put(job.to(job.state(), "being cancelled by " + by), attempt.toCancel(by));
-    if (store.open(Order.Kind.CANCEL, token).isEmpty()) {
+    Optional<Order> open = store.open(Order.Kind.CANCEL, token);
+    if (open.isEmpty()) {
       changes.write(Order.cancel(token, changes.at()));
+    } else if (open.get().tries() == 0) {
+      // It was in its grace time, which nobody needs any more.
+      changes.put(open.get().later(changes.at(), false, "cancelled by " + by));
     }
   }
 

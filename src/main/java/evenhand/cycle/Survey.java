@@ -199,6 +199,8 @@ public final class Survey {
       StoredJob job = jobs.get(attempt.job());
       Instant since = attempt.startedAt() == null ? attempt.decidedAt() : attempt.startedAt();
       long minimum = job == null ? 0 : job.asks().minRuntimeSeconds();
+      // Protection counts from the start (K2), which is still to come for what is dispatched.
+      Instant counts = attempt.startedAt() == null ? now : since;
       running.add(
           new Running(
               Long.toString(attempt.job()),
@@ -206,11 +208,11 @@ public final class Survey {
               attempt.on(),
               since,
               // Work that nobody's budget pays for is protected by nothing (N5).
-              attempt.allocated() ? since.plusSeconds(minimum) : since,
+              attempt.allocated() ? counts.plusSeconds(minimum) : since,
               attempt.allocated(),
               job == null || job.asks().resumable(),
               minimum,
-              null,
+              attempt.checkpointAt(),
               attempt.leaving()));
     }
     return new Snapshot(

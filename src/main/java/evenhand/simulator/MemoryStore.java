@@ -516,7 +516,12 @@ public final class MemoryStore implements Store {
         job.script(),
         job.arguments(),
         job.environment(),
-        job.workdir());
+        job.workdir(),
+        (int)
+            attempts.values().stream()
+                .filter(a -> a.job() == token.job() && a.attempt() < token.attempt())
+                .filter(a -> a.startedAt() != null)
+                .count());
   }
 
   @Override

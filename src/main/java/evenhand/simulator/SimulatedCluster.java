@@ -41,6 +41,7 @@ public final class SimulatedCluster implements Cluster {
   private final List<SubmitOrder> submitted = new ArrayList<>();
   private final Deque<Fate> fates = new ArrayDeque<>();
   private Function<SubmitOrder, Duration> runTime = order -> null;
+  private Function<SubmitOrder, Duration> leaveTime = order -> Duration.ZERO;
   private Duration startDelay = Duration.ZERO;
   private String unreadable;
   private long lastNumber = 1000;
@@ -60,6 +61,7 @@ public final class SimulatedCluster implements Cluster {
     Instant startableAt;
     Instant startedAt;
     Instant endedAt;
+    Instant leavesAt;
     Duration runs;
     Integer exitCode;
     String reason;
@@ -124,6 +126,14 @@ public final class SimulatedCluster implements Cluster {
     runTime = perOrder;
   }
 
+  /**
+   * How long a job goes on when it is told that it has to leave; null: until it is ended. At first
+   * every job leaves at once.
+   */
+  public synchronized void leaveTimes(Function<SubmitOrder, Duration> perOrder) {
+    leaveTime = perOrder;
+  }
+
   /** How long a job is pending before it runs, when its GPUs are free. */
   public synchronized void startDelay(Duration delay) {
     startDelay = delay;
@@ -151,6 +161,7 @@ public final class SimulatedCluster implements Cluster {
     Simulated job = live(token);
     job.state = SeenJob.State.PENDING;
     job.startedAt = null;
+    job.leavesAt = null;
     job.restarts++;
     job.startableAt = clock.instant().plus(pendingFor);
   }
@@ -276,6 +287,20 @@ public final class SimulatedCluster implements Cluster {
   }
 
   @Override
+  public synchronized Cancellation signal(String clusterJob, Token token) {
+    settle();
+    Simulated job = jobs.get(clusterJob);
+    if (job != null
+        && job.order.token().equals(token)
+        && job.state == SeenJob.State.RUNNING
+        && leaveTime.apply(job.order) != null) {
+      job.leavesAt = clock.instant().plus(leaveTime.apply(job.order));
+      settle();
+    }
+    return new Cancellation.Done();
+  }
+
+  @Override
   public synchronized Cancellation cancel(String clusterJob, Token token) {
     settle();
     Simulated job = jobs.get(clusterJob);
@@ -320,7 +345,8 @@ public final class SimulatedCluster implements Cluster {
             ? null
             : job.startedAt.plusSeconds(job.order.timeLimitSeconds());
     Instant done = job.runs == null ? null : job.startedAt.plus(job.runs);
-    return done == null || limit != null && limit.isBefore(done) ? limit : done;
+    Instant end = done == null || limit != null && limit.isBefore(done) ? limit : done;
+    return end == null || job.leavesAt != null && job.leavesAt.isBefore(end) ? job.leavesAt : end;
   }
 
   /** Lets happen what the clock says has happened. */
@@ -330,11 +356,15 @@ public final class SimulatedCluster implements Cluster {
       if (job.state == SeenJob.State.RUNNING && endOf(job) != null && !endOf(job).isAfter(now)) {
         Instant at = endOf(job);
         boolean done = job.runs != null && !job.startedAt.plus(job.runs).isAfter(at);
-        end(
-            job,
-            done ? SeenJob.State.COMPLETED : SeenJob.State.TIMEOUT,
-            done ? 0 : null,
-            done ? null : "TimeLimit");
+        if (!done && at.equals(job.leavesAt)) {
+          end(job, SeenJob.State.CANCELLED, null, null);
+        } else {
+          end(
+              job,
+              done ? SeenJob.State.COMPLETED : SeenJob.State.TIMEOUT,
+              done ? 0 : null,
+              done ? null : "TimeLimit");
+        }
         job.endedAt = at;
       }
     }

@@ -6,7 +6,7 @@ import evenhand.facts.Running;
 import evenhand.facts.Snapshot;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
-import evenhand.outcomes.Start;
+import evenhand.outcomes.Preempt;
 import evenhand.policy.ClauseView;
 import evenhand.policy.Natural;
 import evenhand.policy.Policy;
@@ -25,8 +25,8 @@ import java.util.PriorityQueue;
  * that end free their GPUs; weights of accounts change; nodes change; jobs arrive, by submit time
  * and then by id, numbers as numbers; then cycles decide until one of them changes nothing. So a
  * job that ends and one that takes its place never overlap, and what would take the service some
- * cycles of five seconds takes no time here. A preempted job is gone at once, without its grace
- * time.
+ * cycles of five seconds takes no time here. A preempted job uses its whole grace time (K6), and
+ * the job it makes room for starts when it is over.
  *
  * <p>Where a policy preempts, moments are also: the end of each protection, each multiple of a
  * minimum run time where preemption comes in slices (K8), and, while jobs wait, one every {@link
@@ -281,8 +281,8 @@ public final class Simulation {
     private void happen(long now) {
       for (Due due = live(ends); due != null && due.at() <= now; due = live(ends)) {
         ends.poll();
-        world.complete(due.job(), now);
-        done++;
+        world.end(due.job(), now);
+        done += world.course(due.job()).state().finished() ? 1 : 0;
       }
       for (; weightsChanged < accounts.changes().size(); weightsChanged++) {
         AccountPlan.Change change = accounts.changes().get(weightsChanged);
@@ -298,6 +298,7 @@ public final class Simulation {
         }
         world.state(change.node(), change.state(), now);
       }
+      world.begun().forEach(job -> follow(job, now));
       while (arrived < jobs.size() && jobs.get(arrived).submitMicros() <= now) {
         world.submit(++arrived, now);
         if (courses.get(arrived - 1).state() == JobCourse.State.REFUSED) {
@@ -329,10 +330,13 @@ public final class Simulation {
         witness.decided(snapshot, decision);
         boolean acted = world.apply(decision, now);
         for (Decided decided : decision.outcomes()) {
-          if (decided.outcome() instanceof Start start) {
-            follow(start.job(), now);
+          if (decided.outcome() instanceof Preempt preempt
+              && world.leavesAt(preempt.job()) >= 0) {
+            String job = preempt.job();
+            ends.add(new Due(world.leavesAt(job), job, world.attempt(job)));
           }
         }
+        world.begun().forEach(job -> follow(job, now));
         if (!acted) {
           return;
         }

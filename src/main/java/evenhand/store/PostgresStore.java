@@ -650,7 +650,7 @@ public final class PostgresStore implements Store, AutoCloseable {
             """
             select a.job_id, a.attempt, j.account_id, a.state, a.decided_at, a.cluster_job,
                    a.started_at, a.ended_at, a.last_seen_at, a.restarts, a.allocated, a.cancel_by,
-                   a.preempt_for, a.recalled
+                   a.preempt_for, a.end_by, a.recalled, a.waits_for, a.waits_until, a.checkpoint_at
             from attempts a join jobs j on j.id = a.job_id
             """
                 + where
@@ -675,7 +675,13 @@ public final class PostgresStore implements Store, AutoCloseable {
                   rs.getBoolean("allocated"),
                   rs.getString("cancel_by"),
                   rs.getString("preempt_for"),
-                  rs.getString("recalled"));
+                  instant(rs, "end_by"),
+                  rs.getString("recalled"),
+                  Arrays.stream((String[]) rs.getArray("waits_for").getArray())
+                      .map(Attempt.Victim::read)
+                      .toList(),
+                  instant(rs, "waits_until"),
+                  instant(rs, "checkpoint_at"));
             })
         .list();
   }
@@ -782,7 +788,13 @@ public final class PostgresStore implements Store, AutoCloseable {
     for (Attempt a : changes.begun()) {
       begun.add(
           new Object[] {
-            a.job(), a.attempt(), a.state().name(), time(a.decidedAt()), a.allocated()
+            a.job(),
+            a.attempt(),
+            a.state().name(),
+            time(a.decidedAt()),
+            a.allocated(),
+            victims(a),
+            time(a.waitsUntil())
           });
       int position = 0;
       for (Share share : a.on()) {
@@ -795,8 +807,9 @@ public final class PostgresStore implements Store, AutoCloseable {
     if (!begun.isEmpty()) {
       batch.batchUpdate(
           """
-          insert into attempts (job_id, attempt, state, decided_at, allocated)
-          values (?, ?, ?, ?, ?)
+          insert into attempts
+                 (job_id, attempt, state, decided_at, allocated, waits_for, waits_until)
+          values (?, ?, ?, ?, ?, ?, cast(? as timestamptz))
           """,
           begun);
       each(
@@ -821,7 +834,11 @@ public final class PostgresStore implements Store, AutoCloseable {
             a.restarts(),
             a.cancelBy(),
             a.preemptFor(),
+            time(a.endBy()),
             a.recalled(),
+            victims(a),
+            time(a.waitsUntil()),
+            time(a.checkpointAt()),
             a.job(),
             a.attempt()
           });
@@ -832,11 +849,18 @@ public final class PostgresStore implements Store, AutoCloseable {
             update attempts
             set state = ?, cluster_job = ?, started_at = cast(? as timestamptz),
                 ended_at = cast(? as timestamptz), last_seen_at = cast(? as timestamptz),
-                restarts = ?, cancel_by = ?, preempt_for = ?, recalled = ?
+                restarts = ?, cancel_by = ?, preempt_for = ?, end_by = cast(? as timestamptz),
+                recalled = ?, waits_for = ?, waits_until = cast(? as timestamptz),
+                checkpoint_at = cast(? as timestamptz)
             where job_id = ? and attempt = ? and ended_at is null
             """,
             rows),
         i -> "attempt " + changed.get(i).attempt() + " of job " + changed.get(i).job());
+  }
+
+  private static SqlArrayValue victims(Attempt attempt) {
+    return new SqlArrayValue(
+        "text", attempt.waitsFor().stream().map(Attempt.Victim::text).toArray());
   }
 
   /**
@@ -1191,11 +1215,14 @@ public final class PostgresStore implements Store, AutoCloseable {
           return sql.sql(
                   """
                   select j.name, j.account_id, j.user_name, j.time_limit_s,
-                         s.script, s.arguments, s.environment, s.workdir
+                         s.script, s.arguments, s.environment, s.workdir,
+                         (select count(*) from attempts a
+                          where a.job_id = j.id and a.attempt < ? and a.started_at is not null)
+                             as resumed
                   from jobs j join job_scripts s on s.job_id = j.id
                   where j.id = ?
                   """)
-              .param(token.job())
+              .params(token.attempt(), token.job())
               .query(
                   (rs, n) ->
                       new SubmitOrder(
@@ -1210,7 +1237,8 @@ public final class PostgresStore implements Store, AutoCloseable {
                           JSON.readValue(
                               rs.getString("environment"),
                               new TypeReference<Map<String, String>>() {}),
-                          rs.getString("workdir")))
+                          rs.getString("workdir"),
+                          rs.getInt("resumed")))
               .optional()
               .orElseThrow(
                   () -> new IllegalArgumentException("job " + token.job() + " has no script"));

@@ -96,13 +96,23 @@ class SimulationAgreesWithServiceTest {
       cluster.runTimes(
           order -> {
             JobCourse course = course(Long.toString(order.token().job()));
-            JobCourse.Run run = course.runs().get(order.token().attempt() - 1);
+            JobCourse.Run run =
+                course.runs().stream()
+                    .filter(r -> r.attempt() == order.token().attempt())
+                    .findFirst()
+                    .orElse(null); // its start was undone
             long micros =
-                run.end().equals("COMPLETED")
+                run != null && run.end().equals("COMPLETED")
                     ? run.toMicros() - run.fromMicros()
                     : course.job().runMicros();
             return Duration.ofNanos(micros * 1000);
           });
+      cluster.leaveTimes(
+          order ->
+              policy
+                  .setting("grace")
+                  .map(grace -> Duration.ofSeconds((long) grace.number()))
+                  .orElse(null));
       CycleSettings d = CycleSettings.DEFAULT;
       cycle =
           new Cycle(

@@ -33,7 +33,8 @@ final class Orders {
         List.of("mem", "cpus-per-task", "output", "time", "mail-type"),
         List.of("PLANNED"),
         SlurmSettings.Accounting.AUTO,
-        50);
+        50,
+        "TERM");
   }
 
   static Share share(String node, Tier tier, int gpus) {

@@ -93,7 +93,8 @@ class SbatchCommandTest {
             List.of(),
             List.of(),
             SlurmSettings.Accounting.OFF,
-            1);
+            1,
+            "TERM");
     SbatchCommand command =
         SbatchCommand.of(
             order(null, "#!/bin/sh\n", List.of(Orders.share("n1", Orders.T4090, 1))),
@@ -122,7 +123,8 @@ class SbatchCommandTest {
                     List.of(),
                     List.of(),
                     SlurmSettings.Accounting.OFF,
-                    1))
+                    1,
+                    "TERM"))
         .hasMessageContaining("'4G' is no option");
   }
 

@@ -46,8 +46,8 @@ import java.util.function.Consumer;
  * as facts and changed in place, so that the next snapshot costs no more than copying lists.
  *
  * <p>What a decision does is worked out by {@link Effects}, as in the service; here it takes hold at
- * once: a started job runs from the same moment, a preempted one from the end of its grace time on
- * no more, and one that waits for it starts then. That this gives the same decisions as the
+ * once: a started job runs from the same moment, a preempted one is gone or goes on for part of its
+ * grace time, and one that waits for it starts then. That this gives the same decisions as the
  * service's own cycle over a store and a cluster is tested.
  */
 final class SimulatedWorld {
@@ -74,6 +74,8 @@ final class SimulatedWorld {
   private final List<String> recalled = new ArrayList<>();
   private final List<String> begun = new ArrayList<>();
   private final CycleSettings.Leaving leaving;
+  private final long goesOn;
+  private final Map<String, Long> leavesAt = new HashMap<>();
   private final Map<String, List<JobCourse.Held>> held = new HashMap<>();
 
   private double heldTflopSeconds;
@@ -125,6 +127,10 @@ final class SimulatedWorld {
       return new JobCourse.Held(gpus.node(), gpus.tier().name(), indices);
     }
 
+    int free() {
+      return gpus.count() - busy.cardinality();
+    }
+
     /** Gives so many more to a start that waits, or takes them back. */
     void promise(int more) {
       promised += more;
@@ -158,6 +164,7 @@ final class SimulatedWorld {
 
   /**
    * @param courses one for each job, in the order of their numbers: the first is job 1
+   * @param leaveAfter how long a preempted job goes on, at most its grace time
    */
   SimulatedWorld(
       Policy policy,
@@ -165,6 +172,7 @@ final class SimulatedWorld {
       List<AccountSetup> accounts,
       List<JobCourse> courses,
       CycleSettings settings,
+      Duration leaveAfter,
       Consumer<Happening> happened) {
     this.policy = policy;
     this.cluster = cluster;
@@ -172,6 +180,7 @@ final class SimulatedWorld {
     this.happened = happened;
     this.courses = courses;
     this.leaving = settings.leaving(policy);
+    this.goesOn = Micros.of(leaveAfter.compareTo(leaving.grace()) < 0 ? leaveAfter : leaving.grace());
     for (ClusterPlan.Gpus gpus : cluster.placements()) {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }
@@ -457,21 +466,17 @@ final class SimulatedWorld {
     beginWaiting(now);
   }
 
-  /** Starts whose GPUs are free begin to run. */
+  /** Starts whose GPUs are free begin to run, those that were decided first before the others. */
   private void beginWaiting(long now) {
     for (WaitingStart w : new ArrayList<>(waiting.values())) {
       if (!w.attempt().leaving()
-          && w.attempt().waitsFor().stream()
-              .noneMatch(v -> running.containsKey(Long.toString(v.job())) && holds(v))) {
+          && w.start().on().stream()
+              .allMatch(s -> places.get(key(s.node(), s.tier().name())).free() >= s.gpus())) {
         waiting.remove(w.start().job());
         promise(w.start(), -1);
         started(w.start(), w.rule(), w.attempt(), now);
       }
     }
-  }
-
-  private boolean holds(Attempt.Victim victim) {
-    return attempts.get(Long.toString(victim.job())).attempt() == victim.attempt();
   }
 
   private void started(Start start, String rule, Attempt attempt, long now) {
@@ -523,17 +528,17 @@ final class SimulatedWorld {
             ? "must leave its node"
             : "for " + course(preempt.forJob()).job().id();
     tell(now, "preempt", course, null, r.gpus(), rule, course.why);
-    if (leaving.grace().isZero()) {
+    if (goesOn == 0) {
       left(r, now);
     } else {
       running.put(id, r.toLeave());
+      leavesAt.put(id, now + goesOn);
     }
   }
 
   /** When a job that was told to leave will be gone; -1 for others. */
   long leavesAt(String job) {
-    Running r = running.get(job);
-    return r == null || !r.leaving() ? -1 : Micros.of(attempts.get(job).endBy());
+    return leavesAt.getOrDefault(job, -1L);
   }
 
   private void left(Running r, long now) {
@@ -577,6 +582,7 @@ final class SimulatedWorld {
     book(changes);
     uses(r, -r.gpus(), now);
     running.remove(id);
+    leavesAt.remove(id);
     List<JobCourse.Held> on = held.remove(id);
     for (JobCourse.Held h : on) {
       places.get(key(h.node(), h.tier())).free(h.indices());

@@ -25,8 +25,8 @@ import java.util.PriorityQueue;
  * that end free their GPUs; weights of accounts change; nodes change; jobs arrive, by submit time
  * and then by id, numbers as numbers; then cycles decide until one of them changes nothing. So a
  * job that ends and one that takes its place never overlap, and what would take the service some
- * cycles of five seconds takes no time here. A preempted job uses its whole grace time (K6), and
- * the job it makes room for starts when it is over.
+ * cycles of five seconds takes no time here. A preempted job is gone as soon as it is told, or
+ * goes on for a while within its grace time (K6); the job it makes room for starts then.
  *
  * <p>Where a policy preempts, moments are also: the end of each protection, each multiple of a
  * minimum run time where preemption comes in slices (K8), and, while jobs wait, one every {@link
@@ -43,6 +43,7 @@ public final class Simulation {
   private final long everyMicros;
   private final Witness witness;
   private final boolean explained;
+  private final Duration leaveAfter;
 
   /** Looks on, for tests and progress. */
   public interface Witness {
@@ -82,6 +83,25 @@ public final class Simulation {
       Duration until,
       Duration every,
       Witness witness) {
+    this(policy, cluster, accounts, jobs, until, every, Duration.ZERO, witness);
+  }
+
+  /**
+   * @param until when to stop; null: when nothing can change any more
+   * @param every how often to decide anew while jobs wait and nothing happens
+   * @param leaveAfter how long a preempted job goes on after its signal; it is ended when the
+   *     policy's grace time is over (K6)
+   */
+  public Simulation(
+      Policy policy,
+      ClusterPlan cluster,
+      AccountPlan accounts,
+      List<TraceJob> jobs,
+      Duration until,
+      Duration every,
+      Duration leaveAfter,
+      Witness witness) {
+    this.leaveAfter = leaveAfter;
     this.policy = policy;
     this.cluster = cluster;
     this.accounts = accounts;
@@ -186,7 +206,7 @@ public final class Simulation {
               d.slack(),
               d.ordersPerCycle(),
               d.failuresPerCycle());
-      world = new SimulatedWorld(policy, cluster, setups, courses, settings, happenings::add);
+      world = new SimulatedWorld(policy, cluster, setups, courses, settings, leaveAfter, happenings::add);
     }
 
     Result run() {

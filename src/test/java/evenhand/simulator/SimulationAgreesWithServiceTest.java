@@ -107,12 +107,7 @@ class SimulationAgreesWithServiceTest {
                     : course.job().runMicros();
             return Duration.ofNanos(micros * 1000);
           });
-      cluster.leaveTimes(
-          order ->
-              policy
-                  .setting("grace")
-                  .map(grace -> Duration.ofSeconds((long) grace.number()))
-                  .orElse(null));
+      cluster.leaveTimes(order -> world.leaveAfter());
       CycleSettings d = CycleSettings.DEFAULT;
       cycle =
           new Cycle(

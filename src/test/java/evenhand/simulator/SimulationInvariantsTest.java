@@ -55,8 +55,10 @@ class SimulationInvariantsTest {
     @Override
     public void decided(Snapshot s, Decision decision) {
       Map<String, Integer> held = new HashMap<>();
+      Map<String, Integer> leaving = new HashMap<>();
       for (Running r : s.running()) {
         for (Share share : r.on()) {
+          leaving.merge(share.node(), r.leaving() ? share.gpus() : 0, Integer::sum);
           held.merge(share.node(), share.gpus(), Integer::sum);
         }
       }
@@ -66,8 +68,13 @@ class SimulationInvariantsTest {
       }
       for (Placement p : s.placements()) {
         int gpus = held.getOrDefault(p.node(), 0);
-        assertThat(p.idle()).as(which + ", " + p.node()).isEqualTo(p.capacity() - gpus);
-        assertThat(kept.getOrDefault(p.node(), 0)).as(which).isLessThanOrEqualTo(p.capacity());
+        // A start that waits holds what those it waits for still hold.
+        assertThat(p.idle())
+            .as(which + ", " + p.node())
+            .isEqualTo(Math.max(0, p.capacity() - gpus));
+        assertThat(kept.getOrDefault(p.node(), 0) - leaving.getOrDefault(p.node(), 0))
+            .as(which)
+            .isLessThanOrEqualTo(p.capacity());
       }
       for (Decided d : decision.outcomes()) {
         if (d.outcome() instanceof Preempt preempt) {
@@ -76,6 +83,7 @@ class SimulationInvariantsTest {
           assertThat(!victim.allocated() || victim.unprotected(s.now()))
               .as(which + ": " + preempt)
               .isTrue();
+          assertThat(victim.leaving()).as(which + ": nobody is told twice").isFalse();
         }
       }
     }

@@ -349,37 +349,80 @@ public final class SimulatedCluster implements Cluster {
     return end == null || job.leavesAt != null && job.leavesAt.isBefore(end) ? job.leavesAt : end;
   }
 
-  /** Lets happen what the clock says has happened. */
+  /**
+   * Lets happen what the clock says has happened, in its order: a job that waits for room starts
+   * when the one that leaves it has ended, not before.
+   */
   private void settle() {
     Instant now = clock.instant();
-    for (Simulated job : jobs.values()) {
-      if (job.state == SeenJob.State.RUNNING && endOf(job) != null && !endOf(job).isAfter(now)) {
-        Instant at = endOf(job);
-        boolean done = job.runs != null && !job.startedAt.plus(job.runs).isAfter(at);
-        if (!done && at.equals(job.leavesAt)) {
-          end(job, SeenJob.State.CANCELLED, null, null);
-        } else {
-          end(
-              job,
-              done ? SeenJob.State.COMPLETED : SeenJob.State.TIMEOUT,
-              done ? 0 : null,
-              done ? null : "TimeLimit");
-        }
-        job.endedAt = at;
+    Instant at = Instant.MIN;
+    while (true) {
+      Instant end = nextEnd(now);
+      Instant limit = end == null ? now : end;
+      if (startOne(limit, at)) {
+        continue; // it may end before any other
       }
+      if (end == null) {
+        break;
+      }
+      for (Simulated job : jobs.values()) {
+        if (job.state == SeenJob.State.RUNNING && end.equals(endOf(job))) {
+          endByItself(job, end);
+        }
+      }
+      at = end;
     }
     for (Simulated job : jobs.values()) {
-      if (job.state == SeenJob.State.PENDING && !job.startableAt.isAfter(now) && roomFor(job)) {
-        job.state = SeenJob.State.RUNNING;
-        job.startedAt = job.startableAt;
-        job.reason = null;
-      } else if (job.state == SeenJob.State.PENDING) {
+      if (job.state == SeenJob.State.PENDING) {
         job.reason = "Resources";
         if (job.startableAt.isBefore(now)) {
           job.startableAt = now;
         }
       }
     }
+  }
+
+  /** When the next running job ends, not after {@code now}; null when none does. */
+  private Instant nextEnd(Instant now) {
+    Instant next = null;
+    for (Simulated job : jobs.values()) {
+      if (job.state == SeenJob.State.RUNNING) {
+        Instant end = endOf(job);
+        if (end != null && !end.isAfter(now) && (next == null || end.isBefore(next))) {
+          next = end;
+        }
+      }
+    }
+    return next;
+  }
+
+  /** Starts the first pending job that has room and may start by {@code limit}. */
+  private boolean startOne(Instant limit, Instant notBefore) {
+    for (Simulated job : jobs.values()) {
+      if (job.state == SeenJob.State.PENDING
+          && !job.startableAt.isAfter(limit)
+          && roomFor(job)) {
+        job.state = SeenJob.State.RUNNING;
+        job.startedAt = job.startableAt.isBefore(notBefore) ? notBefore : job.startableAt;
+        job.reason = null;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void endByItself(Simulated job, Instant at) {
+    boolean done = job.runs != null && !job.startedAt.plus(job.runs).isAfter(at);
+    if (!done && at.equals(job.leavesAt)) {
+      end(job, SeenJob.State.CANCELLED, null, null);
+    } else {
+      end(
+          job,
+          done ? SeenJob.State.COMPLETED : SeenJob.State.TIMEOUT,
+          done ? 0 : null,
+          done ? null : "TimeLimit");
+    }
+    job.endedAt = at;
   }
 
   private boolean roomFor(Simulated job) {

@@ -44,6 +44,9 @@ class Description {
     api.getComponents()
         .addSchemas("Submission", schema(SubmissionForm.SHAPE))
         .addSchemas("Cancellation", schema(SubmissionForm.CANCELLATION))
+        .addSchemas("NewDrain", schema(ContractRoute.DRAIN))
+        .addSchemas("EndOfDrain", schema(ContractRoute.RESUME))
+        .addSchemas("NewCheckpoint", schema(ContractRoute.CHECKPOINT))
         .addSchemas("NewCorrection", schema(LedgerRoute.CORRECTION))
         .addSchemas("Problem", problem());
     // recorded text, which the model behind it takes for a string
@@ -83,12 +86,21 @@ class Description {
     if (path.equals("/v1/jobs/{id}/cancel")) {
       item.getPost().requestBody(body("Cancellation", false));
     }
+    if (path.equals("/v1/jobs/{id}/checkpoint")) {
+      item.getPost().requestBody(body("NewCheckpoint", false));
+    }
+    if (path.equals("/v1/nodes/{node}/drain")) {
+      item.getPost().requestBody(body("NewDrain", true));
+    }
+    if (path.equals("/v1/nodes/{node}/resume")) {
+      item.getPost().requestBody(body("EndOfDrain", false));
+    }
     if (path.equals("/v1/ledger/corrections")) {
       item.getPost().requestBody(body("NewCorrection", true));
     }
     boolean list =
         item.getGet() != null
-            && !path.contains("{")
+            && (!path.contains("{") || path.endsWith("/drains"))
             && !path.equals("/v1/policy")
             && !path.endsWith("/verify");
     if (list) {

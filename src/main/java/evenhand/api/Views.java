@@ -41,7 +41,12 @@ final class Views {
       Gpus reservation,
       List<Gpus> on,
       @JsonProperty("reservation_tflop_s") double reservationTflopSeconds,
-      @JsonProperty("charged_tflop_s") double chargedTflopSeconds) {
+      @JsonProperty("charged_tflop_s") double chargedTflopSeconds,
+      @JsonProperty("makes_room_for") String makesRoomFor,
+      @JsonProperty("ends_by") Instant endsBy,
+      @JsonProperty("waits_for") List<String> waitsFor,
+      @JsonProperty("waits_until") Instant waitsUntil,
+      @JsonProperty("checkpoint_at") Instant checkpointAt) {
 
     static Job of(Desk.JobView v) {
       return new Job(
@@ -69,7 +74,12 @@ final class Views {
           Gpus.of(v.reservation()),
           v.on() == null ? List.of() : v.on().stream().map(Gpus::of).toList(),
           v.reservationTflopSeconds(),
-          v.chargedTflopSeconds());
+          v.chargedTflopSeconds(),
+          v.makesRoomFor(),
+          v.endsBy(),
+          v.waitsFor(),
+          v.waitsUntil(),
+          v.checkpointAt());
     }
   }
 

@@ -180,7 +180,13 @@ public final class Cycle {
         steps.reached(Steps.Step.AFTER_FOLLOWING);
         int carriedOut = errands.run(notes);
         orders += carriedOut;
-        decide(changed || carriedOut > 0 ? world(now) : world, now);
+        World latest = changed || carriedOut > 0 ? world(now) : world;
+        Changes drains = new Drains(latest, reading, now, notes).follow();
+        if (!drains.isEmpty()) {
+          store.commit(drains);
+          latest = world(now);
+        }
+        decide(latest, now);
       } catch (Overtaken e) {
         return report(CycleReport.Result.OVERTAKEN, e.getMessage());
       } catch (RuleFailed e) {
@@ -213,7 +219,7 @@ public final class Cycle {
     }
 
     private Survey survey(World world) {
-      Survey survey = new Survey(reading, world.tiers(), store.installation());
+      Survey survey = new Survey(reading, world.tiers(), store.installation(), world.drains());
       for (String model : survey.unknownModels()) {
         if (toldModels.add(model)) {
           notes.add("the cluster has " + model + ", which no tier names: shown, not used");
@@ -340,7 +346,8 @@ public final class Cycle {
       world.jobs().forEach(j -> jobs.put(j.asks().id(), j));
       Map<String, Attempt> attempts = new HashMap<>();
       world.attempts().forEach(a -> attempts.put(Long.toString(a.job()), a));
-      Changes changes = Effects.of(made, store.installation(), jobs, attempts, settings.leaving(deciding));
+      Changes changes =
+          Effects.of(made, store.installation(), jobs, attempts, settings.leaving(deciding));
       Set<Long> said = new java.util.LinkedHashSet<>();
       boolean isNew = false;
       for (Decided decided : made.outcomes()) {

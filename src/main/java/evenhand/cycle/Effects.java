@@ -110,8 +110,7 @@ public final class Effects {
   }
 
   /** A clock that stepped back moves nothing: the stretch counts from the later moment on. */
-  private static Reservation accrued(
-      Reservation held, int gpus, double tflopSeconds, Instant at) {
+  private static Reservation accrued(Reservation held, int gpus, double tflopSeconds, Instant at) {
     return new Reservation(
         held.job(),
         held.account(),
@@ -189,8 +188,7 @@ public final class Effects {
             .waiting(victims, until));
     for (Yield yield : decision.yields()) {
       if (yield.job().equals(start.job())) {
-        changes.write(
-            Order.yield(token, yield.node(), yield.tier(), yield.gpus(), decision.now()));
+        changes.write(Order.yield(token, yield.node(), yield.tier(), yield.gpus(), decision.now()));
       }
     }
     changes.write(Order.submit(token, decision.now()));
@@ -244,8 +242,7 @@ public final class Effects {
         if (start.on().stream()
             .anyMatch(
                 s ->
-                    s.node().equals(share.node())
-                        && s.tier().name().equals(share.tier().name()))) {
+                    s.node().equals(share.node()) && s.tier().name().equals(share.tier().name()))) {
           victims.add(attempt.asVictim());
           break;
         }

@@ -356,8 +356,7 @@ final class Errands {
     Cancellation answer = cluster.signal(attempt.clusterJob(), order.token());
     if (answer instanceof Cancellation.Failed failed) {
       later(begun, SIGNAL_PAUSE, true, failed.because());
-      notes.add(
-          "job " + order.token().job() + " could not be told to leave: " + failed.because());
+      notes.add("job " + order.token().job() + " could not be told to leave: " + failed.because());
       return false;
     }
     close(begun, "told to leave");

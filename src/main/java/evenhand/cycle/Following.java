@@ -426,8 +426,7 @@ final class Following {
 
     private String taker(String id) {
       return Effects.taker(
-          id,
-          world.jobs().stream().filter(j -> j.asks().id().equals(id)).findFirst().orElse(null));
+          id, world.jobs().stream().filter(j -> j.asks().id().equals(id)).findFirst().orElse(null));
     }
 
     private static String failure(SeenJob seen) {

@@ -45,6 +45,7 @@ public final class FrontDesk implements Desk {
   private static final int MOST_AHEAD = 10;
   private static final int CANCEL_TRIES = 10;
   private static final int LONGEST_KEY = 255;
+  private static final String WAITS_FOR_VICTIMS = "WAITING_FOR_VICTIMS";
 
   private final Store store;
   private final Supplier<Policy> policy;
@@ -344,6 +345,7 @@ public final class FrontDesk implements Desk {
     Job asks = job.asks();
     Attempt attempt = record.attempt();
     boolean queued = job.state() == JobState.GLOBAL_QUEUE_WAIT;
+    boolean open = attempt != null && attempt.endedAt() == null;
     return new JobView(
         asks.id(),
         job.name(),
@@ -369,7 +371,12 @@ public final class FrontDesk implements Desk {
         view(job.reservation()),
         attempt == null || queued ? List.of() : attempt.on(),
         job.carriedTflopSeconds(),
-        record.chargedTflopSeconds());
+        record.chargedTflopSeconds(),
+        open ? attempt.preemptFor() : null,
+        open ? attempt.endBy() : null,
+        open ? attempt.waitsFor().stream().map(v -> Long.toString(v.job())).toList() : List.of(),
+        open ? attempt.waitsUntil() : null,
+        attempt == null || queued ? null : attempt.checkpointAt());
   }
 
   private static ReservationView view(Reservation held) {
@@ -456,7 +463,7 @@ public final class FrontDesk implements Desk {
   }
 
   private Survey survey(World world) {
-    return new Survey(latest.get().reading(), world.tiers(), store.installation());
+    return new Survey(latest.get().reading(), world.tiers(), store.installation(), world.drains());
   }
 
   private World world() {
@@ -471,8 +478,51 @@ public final class FrontDesk implements Desk {
     Snapshot snapshot = snapshot(world);
     List<Job> order = policy.get().order(snapshot);
     int to = Math.min(order.size(), Math.max(from, 0) + most);
-    List<QueueLine> lines = lines(order, Math.max(from, 0), to, world, snapshot);
+    List<QueueLine> lines = new ArrayList<>();
+    if (from <= 0) {
+      lines.addAll(waitingStarts(world));
+    }
+    lines.addAll(lines(order, Math.max(from, 0), to, world, snapshot));
     return new Page<>(lines, to < order.size() ? Integer.toString(to) : null);
+  }
+
+  /** Jobs that were given GPUs which others have still to leave, the longest waiting first. */
+  private List<QueueLine> waitingStarts(World world) {
+    Map<Long, StoredJob> jobs = new HashMap<>();
+    world.jobs().forEach(j -> jobs.put(j.id(), j));
+    return world.attempts().stream()
+        .filter(a -> a.waitsUntil() != null && jobs.containsKey(a.job()))
+        .sorted(java.util.Comparator.comparing(Attempt::decidedAt).thenComparingLong(Attempt::job))
+        .map(
+            a -> {
+              StoredJob job = jobs.get(a.job());
+              Job asks = job.asks();
+              return new QueueLine(
+                  0,
+                  asks.id(),
+                  job.name(),
+                  asks.account(),
+                  asks.user(),
+                  asks.nodes(),
+                  asks.numGpus(),
+                  asks.tier(),
+                  asks.queuedAt(),
+                  Map.of(),
+                  null,
+                  WAITS_FOR_VICTIMS,
+                  waitsFor(a));
+            })
+        .toList();
+  }
+
+  private static String waitsFor(Attempt attempt) {
+    return "it was given "
+        + gpus(attempt.on())
+        + " at "
+        + second(attempt.decidedAt())
+        + "; "
+        + Effects.waits(attempt.waitsFor(), second(attempt.waitsUntil()))
+        + " and it is back in the queue";
   }
 
   /**
@@ -643,12 +693,13 @@ public final class FrontDesk implements Desk {
 
   private Explanation told(Store.JobRecord record, String message) {
     StoredJob job = record.job();
+    boolean waits = waitsForVictims(record);
     return new Explanation(
         job.asks().id(),
         job.state(),
-        job.state().name(),
-        null,
-        null,
+        waits ? WAITS_FOR_VICTIMS : job.state().name(),
+        waits ? "K4" : null,
+        waits ? policy.get().ruleName("K4") : null,
         message,
         null,
         null,
@@ -661,6 +712,11 @@ public final class FrontDesk implements Desk {
             .map(DecisionView::id)
             .orElse(null),
         job.endedAt() != null ? job.endedAt() : job.startedAt());
+  }
+
+  private static boolean waitsForVictims(Store.JobRecord record) {
+    Attempt attempt = record.attempt();
+    return attempt != null && attempt.endedAt() == null && attempt.waitsUntil() != null;
   }
 
   private Explanation waiting(StoredJob job) {
@@ -803,6 +859,9 @@ public final class FrontDesk implements Desk {
   private String sentence(Store.JobRecord record) {
     StoredJob job = record.job();
     Attempt attempt = record.attempt();
+    if (waitsForVictims(record)) {
+      return sentence(waitsFor(attempt));
+    }
     StringBuilder text = new StringBuilder();
     String gpus = attempt == null ? "" : gpus(attempt.on());
     String number =

@@ -107,9 +107,7 @@ final class WaitingStarts {
   private void undo(StoredJob job, Attempt attempt, String because) {
     Token token = new Token(installation, attempt.job(), attempt.attempt());
     notes.add("job " + job.id() + ": " + because);
-    changes.put(
-        job.to(job.state(), because),
-        attempt.waiting(List.of(), null).toRecall(because));
+    changes.put(job.to(job.state(), because), attempt.waiting(List.of(), null).toRecall(because));
     if (attempt.clusterJob() == null) {
       changes.hurry(token); // whoever carries the order out finds that it is not to be
     } else {

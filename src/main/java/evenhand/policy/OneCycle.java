@@ -187,7 +187,9 @@ final class OneCycle {
   private boolean residents() {
     Map<String, NodeState> states = new HashMap<>();
     for (Placement p : snapshot.placements()) {
-      if (p.state() != NodeState.UP) {
+      // One that is closed for others keeps what it runs; only a drain ends that (X2).
+      if (p.state() != NodeState.UP
+          && !(p.state() == NodeState.DRAINING && snapshot.workStays().contains(p.node()))) {
         states.put(p.node(), p.state());
       }
     }

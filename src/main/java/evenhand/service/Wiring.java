@@ -6,6 +6,7 @@ import evenhand.api.CycleNow;
 import evenhand.check.Check;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Cluster;
+import evenhand.cycle.Contract;
 import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
@@ -198,6 +199,11 @@ class Wiring {
       CycleSettings settings,
       Clock clock) {
     return new FrontDesk(store, policy, cycle::latest, recorder::readDecision, settings, clock);
+  }
+
+  @Bean
+  Contract contract(Store store, PolicyInForce policy, Cycle cycle, Clock clock) {
+    return new Contract(store, policy, cycle::latest, clock);
   }
 
   @Bean

@@ -399,9 +399,7 @@ public final class SimulatedCluster implements Cluster {
   /** Starts the first pending job that has room and may start by {@code limit}. */
   private boolean startOne(Instant limit, Instant notBefore) {
     for (Simulated job : jobs.values()) {
-      if (job.state == SeenJob.State.PENDING
-          && !job.startableAt.isAfter(limit)
-          && roomFor(job)) {
+      if (job.state == SeenJob.State.PENDING && !job.startableAt.isAfter(limit) && roomFor(job)) {
         job.state = SeenJob.State.RUNNING;
         job.startedAt = job.startableAt.isBefore(notBefore) ? notBefore : job.startableAt;
         job.reason = null;

@@ -45,9 +45,9 @@ import java.util.function.Consumer;
  * Cluster and memory of a simulation: what a cycle would read from Slurm and the store, kept ready
  * as facts and changed in place, so that the next snapshot costs no more than copying lists.
  *
- * <p>What a decision does is worked out by {@link Effects}, as in the service; here it takes hold at
- * once: a started job runs from the same moment, a preempted one is gone or goes on for part of its
- * grace time, and one that waits for it starts then. That this gives the same decisions as the
+ * <p>What a decision does is worked out by {@link Effects}, as in the service; here it takes hold
+ * at once: a started job runs from the same moment, a preempted one is gone or goes on for part of
+ * its grace time, and one that waits for it starts then. That this gives the same decisions as the
  * service's own cycle over a store and a cluster is tested.
  */
 final class SimulatedWorld {
@@ -180,7 +180,8 @@ final class SimulatedWorld {
     this.happened = happened;
     this.courses = courses;
     this.leaving = settings.leaving(policy);
-    this.goesOn = Micros.of(leaveAfter.compareTo(leaving.grace()) < 0 ? leaveAfter : leaving.grace());
+    this.goesOn =
+        Micros.of(leaveAfter.compareTo(leaving.grace()) < 0 ? leaveAfter : leaving.grace());
     for (ClusterPlan.Gpus gpus : cluster.placements()) {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }
@@ -218,8 +219,7 @@ final class SimulatedWorld {
     List<Running> all = new ArrayList<>(running.values());
     waiting.forEach(
         (id, w) ->
-            all.add(
-                running(w.start(), w.attempt(), now, Micros.of(w.attempt().decidedAt()))));
+            all.add(running(w.start(), w.attempt(), now, Micros.of(w.attempt().decidedAt()))));
     return all;
   }
 

@@ -25,8 +25,8 @@ import java.util.PriorityQueue;
  * that end free their GPUs; weights of accounts change; nodes change; jobs arrive, by submit time
  * and then by id, numbers as numbers; then cycles decide until one of them changes nothing. So a
  * job that ends and one that takes its place never overlap, and what would take the service some
- * cycles of five seconds takes no time here. A preempted job is gone as soon as it is told, or
- * goes on for a while within its grace time (K6); the job it makes room for starts then.
+ * cycles of five seconds takes no time here. A preempted job is gone as soon as it is told, or goes
+ * on for a while within its grace time (K6); the job it makes room for starts then.
  *
  * <p>Where a policy preempts, moments are also: the end of each protection, each multiple of a
  * minimum run time where preemption comes in slices (K8), and, while jobs wait, one every {@link
@@ -206,7 +206,9 @@ public final class Simulation {
               d.slack(),
               d.ordersPerCycle(),
               d.failuresPerCycle());
-      world = new SimulatedWorld(policy, cluster, setups, courses, settings, leaveAfter, happenings::add);
+      world =
+          new SimulatedWorld(
+              policy, cluster, setups, courses, settings, leaveAfter, happenings::add);
     }
 
     Result run() {
@@ -350,8 +352,7 @@ public final class Simulation {
         witness.decided(snapshot, decision);
         boolean acted = world.apply(decision, now);
         for (Decided decided : decision.outcomes()) {
-          if (decided.outcome() instanceof Preempt preempt
-              && world.leavesAt(preempt.job()) >= 0) {
+          if (decided.outcome() instanceof Preempt preempt && world.leavesAt(preempt.job()) >= 0) {
             String job = preempt.job();
             ends.add(new Due(world.leavesAt(job), job, world.attempt(job)));
           }

@@ -33,6 +33,7 @@ record SbatchCommand(
 
   private static final List<String> OF_SERVICE =
       List.of("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG");
+
   /** Each of these in the name of the output makes it another file for each attempt. */
   private static final List<String> PER_ATTEMPT = List.of("{attempt}", "%j", "%J", "%A");
 

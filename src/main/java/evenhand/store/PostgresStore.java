@@ -8,6 +8,7 @@ import evenhand.cycle.Changes;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
+import evenhand.cycle.NodeDrain;
 import evenhand.cycle.Order;
 import evenhand.cycle.Overtaken;
 import evenhand.cycle.Stock;
@@ -17,6 +18,7 @@ import evenhand.cycle.SubmitOrder;
 import evenhand.cycle.Token;
 import evenhand.cycle.World;
 import evenhand.facts.Account;
+import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
 import evenhand.facts.Reservation;
@@ -532,7 +534,9 @@ public final class PostgresStore implements Store, AutoCloseable {
               stock(tiers),
               accounts(used),
               jobs,
-              attempts("where a.ended_at is null", Map.of(), tiers));
+              attempts("where a.ended_at is null", Map.of(), tiers),
+              openDrains(),
+              claim(tiers));
         });
   }
 
@@ -545,7 +549,9 @@ public final class PostgresStore implements Store, AutoCloseable {
                 stock(tiers()),
                 accounts(Map.of()),
                 List.of(),
-                List.of()));
+                List.of(),
+                openDrains(),
+                null));
   }
 
   private List<Account> accounts(Map<String, Double> window) {
@@ -705,6 +711,8 @@ public final class PostgresStore implements Store, AutoCloseable {
                 writeAttempts(changes);
                 writeMoney(changes);
                 writeOrders(changes);
+                changes.drains().forEach(this::write);
+                writeClaims(changes);
                 return changes.decision() == null ? null : writeDecision(changes.decision(), kept);
               });
       base = kept[0];
@@ -1135,6 +1143,157 @@ public final class PostgresStore implements Store, AutoCloseable {
             """,
             rows),
         i -> "text " + rows.get(i)[2] + " of the policy");
+  }
+
+  private static final RowMapper<NodeDrain> DRAIN =
+      (rs, n) ->
+          new NodeDrain(
+              rs.getLong("id"),
+              rs.getString("node_name"),
+              NodeDrain.Source.valueOf(rs.getString("source").toUpperCase(Locale.ROOT)),
+              rs.getString("reason"),
+              rs.getString("drained_by"),
+              instant(rs, "since"),
+              instant(rs, "empty_since"),
+              instant(rs, "ended_at"),
+              rs.getString("ended_by"));
+
+  private static final String DRAINS =
+      """
+      select id, node_name, source, reason, drained_by, since, empty_since, ended_at, ended_by
+      from node_drains
+      """;
+
+  private List<NodeDrain> openDrains() {
+    return sql.sql(DRAINS + "where ended_at is null order by node_name, source")
+        .query(DRAIN)
+        .list();
+  }
+
+  @Override
+  public List<NodeDrain> drains(String node, int limit) {
+    return sql.sql(
+            DRAINS
+                + """
+                where cast(:node as text) is null or node_name = :node
+                order by id desc limit :limit
+                """)
+        .param("node", node)
+        .param("limit", limit)
+        .query(DRAIN)
+        .list();
+  }
+
+  private void write(NodeDrain d) {
+    if (d.id() == 0) {
+      int begun =
+          sql.sql(
+                  """
+                  insert into node_drains
+                         (node_name, source, reason, drained_by, since, empty_since)
+                  values (?, ?, ?, ?, ?, cast(? as timestamptz))
+                  on conflict (node_name, source) where ended_at is null do nothing
+                  """)
+              .params(
+                  d.node(),
+                  d.source().name().toLowerCase(Locale.ROOT),
+                  d.reason(),
+                  d.by(),
+                  time(d.since()),
+                  time(d.emptySince()))
+              .update();
+      one(begun, "node " + d.node());
+    } else {
+      one(
+          sql.sql(
+                  """
+                  update node_drains
+                  set reason = ?, drained_by = ?, empty_since = cast(? as timestamptz),
+                      ended_at = cast(? as timestamptz), ended_by = ?
+                  where id = ? and ended_at is null
+                  """)
+              .params(
+                  d.reason(), d.by(), time(d.emptySince()), time(d.endedAt()), d.endedBy(), d.id())
+              .update(),
+          "the drain of node " + d.node());
+    }
+  }
+
+  private Claim claim(Map<UUID, Tier> tiers) {
+    List<Share> on = new ArrayList<>();
+    sql.sql(
+            """
+            select g.node_name, g.tier_id, g.gpus
+            from claims c join claim_gpus g on g.claim_id = c.id
+            where c.ended_at is null
+            order by g.position
+            """)
+        .query(
+            rs -> {
+              on.add(
+                  new Share(
+                      rs.getString("node_name"),
+                      tiers.get(rs.getObject("tier_id", UUID.class)),
+                      rs.getInt("gpus")));
+            });
+    return sql.sql("select job_id, since, ready_at, yields from claims where ended_at is null")
+        .query(
+            (rs, n) ->
+                new Claim(
+                    rs.getString("job_id"),
+                    on,
+                    instant(rs, "since"),
+                    instant(rs, "ready_at"),
+                    Arrays.asList((String[]) rs.getArray("yields").getArray())))
+        .optional()
+        .orElse(null);
+  }
+
+  private void writeClaims(Changes changes) {
+    if (changes.claimEnd() != null) {
+      one(
+          sql.sql(
+                  """
+                  update claims set ended_at = ?, rule = ?, reason = ?
+                  where job_id = ? and ended_at is null
+                  """)
+              .params(
+                  time(changes.at()),
+                  changes.claimEnd().rule(),
+                  changes.claimEnd().because(),
+                  changes.claimEnd().job())
+              .update(),
+          "the claim of job " + changes.claimEnd().job());
+    }
+    if (changes.claim() == null) {
+      return;
+    }
+    Claim claim = changes.claim();
+    long id =
+        sql.sql(
+                """
+                insert into claims (job_id, since, ready_at, yields) values (?, ?, ?, ?)
+                returning id
+                """)
+            .params(
+                Long.parseLong(claim.job()),
+                time(claim.since()),
+                time(claim.readyAt()),
+                new SqlArrayValue("text", claim.yields().toArray()))
+            .query(Long.class)
+            .single();
+    List<Object[]> rows = new ArrayList<>();
+    for (Share share : claim.on()) {
+      rows.add(new Object[] {id, rows.size(), share.node(), share.gpus(), share.tier().name()});
+    }
+    each(
+        batch.batchUpdate(
+            """
+            insert into claim_gpus (claim_id, position, node_name, gpus, tier_id)
+            select ?, ?, ?, ?, id from gpu_tiers where name = ?
+            """,
+            rows),
+        i -> "the tier " + rows.get(i)[4]);
   }
 
   private Order order(ResultSet rs) throws SQLException {

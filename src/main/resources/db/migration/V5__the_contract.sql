@@ -41,6 +41,8 @@ create table claims (
     since    timestamptz not null,
     -- Not later than then it has all of them, by the contracts of those that run there.
     ready_at timestamptz not null,
+    -- Jobs that ran there when it was made and that it counts on.
+    yields   text[]      not null default '{}',
     ended_at timestamptz,
     -- The clause by which it ended, and why.
     rule     text,

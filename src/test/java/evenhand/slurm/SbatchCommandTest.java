@@ -107,7 +107,8 @@ class SbatchCommandTest {
             "--output=/logs/%x-42.3.out",
             "--chdir=" + System.getProperty("user.home"));
     assertThat(new String(command.environment(), StandardCharsets.UTF_8))
-        .isEqualTo("EVENHAND_ATTEMPT=3\0EVENHAND_JOB_ID=42\0EVENHAND_RESUMED=0\0HOME=/srv\0PATH=/opt/bin\0SITE=1\0");
+        .isEqualTo(
+            "EVENHAND_ATTEMPT=3\0EVENHAND_JOB_ID=42\0EVENHAND_RESUMED=0\0HOME=/srv\0PATH=/opt/bin\0SITE=1\0");
     assertThatThrownBy(
             () ->
                 new SlurmSettings(

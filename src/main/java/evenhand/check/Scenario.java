@@ -35,7 +35,8 @@ public record Scenario(
    *
    * @param at since the scenario's start
    * @param inventory GPUs by node and tier that exist from now on; 0 takes them away
-   * @param node nodes that change: {@code up}, {@code drain}, {@code down}, {@code retired}
+   * @param node nodes that change: {@code up}, {@code drain}, {@code closed}, {@code down}, {@code
+   *     retired}
    * @param free GPUs that jobs nobody follows give back; {@code hold}: GPUs they take
    * @param charge TFLOP-seconds that jobs nobody follows cost an account
    * @param submit jobs that must be accepted

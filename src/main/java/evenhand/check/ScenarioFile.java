@@ -155,7 +155,8 @@ public final class ScenarioFile {
       Shape.of("a scenario", TITLE, CLAUSES, POLICY, SET, TIERS, NODES, ACCOUNTS, STEPS);
 
   private static final Set<String> TYPES =
-      new TreeSet<>(Set.of("start", "reserve", "absorb", "release", "preempt", "charge", "wait"));
+      new TreeSet<>(
+          Set.of("start", "reserve", "absorb", "claim", "release", "preempt", "charge", "wait"));
   private static final Set<String> PARTS =
       new TreeSet<>(
           Set.of(
@@ -170,6 +171,7 @@ public final class ScenarioFile {
           "drain", "drain",
           "draining", "drain",
           "drained", "drain",
+          "closed", "closed",
           "retired", "retired");
   private static final Set<String> DEATHS = Set.of("oom", "node", "error", "timeout");
 

@@ -21,6 +21,7 @@ import evenhand.facts.Tier;
 import evenhand.input.Durations;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Charge;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Outcome;
 import evenhand.outcomes.Preempt;
@@ -183,6 +184,10 @@ final class ScenarioRun {
     }
     if (retired.remove(node)) {
       capacity.get(node).forEach((tier, gpus) -> cluster.node(node, tier(tier), gpus));
+    }
+    if (word.equals("closed")) {
+      cluster.close(node);
+      return;
     }
     cluster.state(
         node,
@@ -472,6 +477,12 @@ final class ScenarioRun {
       parts.put("node", String.join(",", start.on().stream().map(Share::node).sorted().toList()));
       parts.put("tier", start.on().get(0).tier().name());
       parts.put("gpus", Integer.toString(start.on().get(0).gpus()));
+    } else if (o instanceof Claimed c) {
+      type = "claim";
+      parts.put("node", String.join(",", c.on().stream().map(Share::node).sorted().toList()));
+      parts.put("tier", c.on().get(0).tier().name());
+      parts.put("gpus", Integer.toString(c.on().get(0).gpus()));
+      message = "not later than " + c.readyAt();
     } else if (o instanceof Reserve r) {
       type = "reserve";
       on(parts, r.node(), r.tier(), r.gpus());

@@ -2,6 +2,7 @@ package evenhand.cycle;
 
 import evenhand.facts.Snapshot;
 import evenhand.outcomes.Absorb;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Outcome;
@@ -133,6 +134,7 @@ public final class Cycle {
       if (outcome instanceof Wait
           || outcome instanceof Start
           || outcome instanceof Reserve
+          || outcome instanceof Claimed
           || outcome instanceof Absorb) {
         verdicts.put(outcome.job(), decided);
       }

@@ -1,9 +1,11 @@
 package evenhand.cycle;
 
+import evenhand.facts.Claim;
 import evenhand.facts.Reservation;
 import evenhand.facts.Share;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Charge;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.HoldingCost;
@@ -83,8 +85,9 @@ public final class Effects {
       } else if (outcome instanceof Absorb absorb) {
         absorb(absorb);
       } else if (outcome instanceof Release release) {
-        StoredJob job = job(release.job());
-        put(job.holding(null, job.carriedTflopSeconds()));
+        release(release, decided.rule());
+      } else if (outcome instanceof Claimed c) {
+        changes.claim(new Claim(c.job(), c.on(), decision.now(), c.readyAt(), c.yields()));
       } else if (outcome instanceof Charge charge) {
         StoredJob job = job(charge.job());
         changes.charge(job.asks().attempt(), charge, decided.rule());
@@ -93,6 +96,16 @@ public final class Effects {
       } else if (outcome instanceof Preempt preempt) {
         preempt(preempt);
       }
+    }
+  }
+
+  /** Of a reservation, or of one placement of the claim, which ends as a whole (G4). */
+  private void release(Release release, String rule) {
+    StoredJob job = jobs.get(release.job());
+    if (job != null && job.reservation() != null) {
+      put(job.holding(null, job.carriedTflopSeconds()));
+    } else {
+      changes.end(new Changes.ClaimEnd(Long.parseLong(release.job()), rule, null));
     }
   }
 

@@ -1,5 +1,6 @@
 package evenhand.cycle;
 
+import evenhand.facts.Claim;
 import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
@@ -12,6 +13,7 @@ import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Admission;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Remark;
@@ -583,6 +585,9 @@ public final class FrontDesk implements Desk {
       } else if (stored.reservation() != null) {
         code = "GATHERING";
         message = gathering(stored);
+      } else if (verdict != null && verdict.decided().outcome() instanceof Claimed claimed) {
+        code = "GATHERING";
+        message = claims(claimed);
       }
       lines.add(
           new QueueLine(
@@ -601,6 +606,13 @@ public final class FrontDesk implements Desk {
               message));
     }
     return lines;
+  }
+
+  private static String claims(Claimed claimed) {
+    return "it claims "
+        + gpus(claimed.on())
+        + " and has all of them not later than "
+        + second(claimed.readyAt());
   }
 
   private static String gathering(StoredJob job) {
@@ -624,6 +636,7 @@ public final class FrontDesk implements Desk {
     for (Reservation r : snapshot.reservations()) {
       reserved.computeIfAbsent(place(r.node(), r.tier()), p -> new ArrayList<>()).add(r);
     }
+    Claim claim = world.claim();
     Map<String, List<String>> jobs = new HashMap<>();
     for (Attempt a : world.attempts()) {
       for (Share share : a.on()) {
@@ -638,6 +651,12 @@ public final class FrontDesk implements Desk {
       String place = place(p.node(), p.tier());
       List<Reservation> held = reserved.getOrDefault(place, List.of());
       int gpus = held.stream().mapToInt(Reservation::gpus).sum();
+      int claimed = claim == null ? 0 : Math.min(claim.gpusOn(p.node(), p.tier()), p.idle() - gpus);
+      String holder = held.isEmpty() ? null : held.get(0).job();
+      if (claimed > 0) {
+        gpus += claimed;
+        holder = holder == null ? claim.job() : holder;
+      }
       views.add(
           new PlacementView(
               p.node(),
@@ -645,7 +664,7 @@ public final class FrontDesk implements Desk {
               p.capacity(),
               p.state() == NodeState.UP ? Math.max(0, p.idle() - gpus) : 0,
               gpus,
-              held.isEmpty() ? null : held.get(0).job(),
+              holder,
               p.state(),
               reasons.get(place),
               jobs.getOrDefault(place, List.of())));
@@ -749,6 +768,9 @@ public final class FrontDesk implements Desk {
             && (verdict.outcome() instanceof Reserve || verdict.outcome() instanceof Absorb)) {
       code = "GATHERING";
       message.append(job.reservation() == null ? "It gathers GPUs." : sentence(gathering(job)));
+    } else if (verdict != null && verdict.outcome() instanceof Claimed claimed) {
+      code = "GATHERING";
+      message.append(sentence(claims(claimed)));
     } else {
       rule = null;
       message.append("It has not had a turn yet; the next cycle looks at it.");

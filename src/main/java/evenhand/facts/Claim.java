@@ -2,6 +2,7 @@ package evenhand.facts;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * GPUs that the first job of the queue gathers for its start (G1): on each placement as many as it
@@ -16,6 +17,11 @@ public record Claim(
   public Claim {
     on = List.copyOf(on);
     yields = List.copyOf(yields);
+  }
+
+  /** Its nodes, for people. */
+  public String nodes() {
+    return on.stream().map(Share::node).collect(Collectors.joining(", "));
   }
 
   /** GPUs it claims of this placement; 0 where it claims none. */

@@ -4,6 +4,7 @@ package evenhand.outcomes;
 public sealed interface Conclusion
     permits Outcome,
         Together,
+        Unclaim,
         Lost,
         Shield,
         Preemptable,

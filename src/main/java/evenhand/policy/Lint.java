@@ -124,7 +124,10 @@ final class Lint {
   private static final Set<String> KNOWN =
       Set.of(
           "Account",
+          "Backfill",
           "Candidate",
+          "Claim",
+          "ClaimStanding",
           "Ended",
           "Moment",
           "NoRoom",
@@ -138,6 +141,7 @@ final class Lint {
           "Running",
           "Setting",
           "Share",
+          "Soonest",
           "Standing",
           "Tier",
           "Turn",

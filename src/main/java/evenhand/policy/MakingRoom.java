@@ -1,6 +1,7 @@
 package evenhand.policy;
 
 import evenhand.facts.Candidate;
+import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
@@ -8,11 +9,13 @@ import evenhand.facts.Running;
 import evenhand.facts.Setting;
 import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
+import evenhand.facts.Soonest;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Preempt;
 import evenhand.outcomes.Start;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -97,6 +100,7 @@ final class MakingRoom {
    * @param fitting placements that fit and are up, with what is idle on each
    * @param judge by which rule work of each of these kinds may be ended; it may not where none is
    *     given
+   * @param claim what the job has claimed, or null
    * @param explain whether it matters why there is no room; else {@code byAnyone} means nothing
    */
   Found make(
@@ -104,6 +108,7 @@ final class MakingRoom {
       Job job,
       List<Placement> fitting,
       Function<Set<Candidate>, Map<Candidate, Rule>> judge,
+      Claim claim,
       boolean explain) {
     List<Running> there = mayBeEnded();
     if (explain
@@ -115,7 +120,7 @@ final class MakingRoom {
     List<Candidate> kindOf = new ArrayList<>(there.size());
     Map<String, Standing> standings = new HashMap<>();
     for (Running r : there) {
-      Candidate kind = candidate(r, job, standings);
+      Candidate kind = candidate(r, job, standings, claim);
       kinds.add(kind);
       kindOf.add(kind);
     }
@@ -138,14 +143,15 @@ final class MakingRoom {
     for (Running victim : room.get().victims()) {
       inOrder.remove(victim);
       preempts.add(
-          may.get(candidate(victim, job, standings)).decided(new Preempt(victim.job(), job.id())));
+          may.get(candidate(victim, job, standings, claim))
+              .decided(new Preempt(victim.job(), job.id())));
     }
     List<Share> on =
         room.get().on().stream()
             .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
             .toList();
     Decided start =
-        may.get(candidate(room.get().victims().get(0), job, standings))
+        may.get(candidate(room.get().victims().get(0), job, standings, claim))
             .decided(new Start(job.id(), on, request.allocated()));
     return new Found(start, preempts, room.get().victims(), true, null);
   }
@@ -178,7 +184,7 @@ final class MakingRoom {
         isBehind && tree.behindAfter(account, job.account(), minimumUsage(job), margin));
   }
 
-  private Candidate candidate(Running r, Job job, Map<String, Standing> standings) {
+  private Candidate candidate(Running r, Job job, Map<String, Standing> standings, Claim claim) {
     Standing its = standings.computeIfAbsent(r.account(), a -> standing(a, job));
     return new Candidate(
         r.allocated(),
@@ -186,6 +192,101 @@ final class MakingRoom {
         its.same,
         its.behind,
         its.stillBehind,
-        r.intoSlice(now) <= window);
+        r.intoSlice(now) <= window,
+        claim != null && claim.yields(r));
+  }
+
+  /**
+   * When running work may be ended for a job by what is known now: the order of accounts, its
+   * contract, its slices (K2 to K8); null where nobody knows.
+   */
+  private Instant endable(Running r, Job job, Map<String, Standing> standings) {
+    if (r.leaving()) {
+      return now;
+    }
+    Standing its = standings.computeIfAbsent(r.account(), a -> standing(a, job));
+    if (its.same || r.allocated() && !its.stillBehind) {
+      return null;
+    }
+    if (r.unprotected(now) && (!r.allocated() || r.intoSlice(now) <= window)) {
+      return now;
+    }
+    if (!r.unprotected(now)) {
+      return r.protectedUntil();
+    }
+    double left = r.minRuntimeSeconds() - r.intoSlice(now);
+    return now.plusNanos(Math.round(left * 1e9));
+  }
+
+  private record Free(Instant at, int gpus, String job) {}
+
+  private record Ready(Placement placement, Instant at, List<String> yields) {}
+
+  /**
+   * The placements that become free or unprotected soonest (G2), all of one tier; empty where that
+   * is known of too few.
+   *
+   * @param fitting placements that fit and are up, with what is idle on each
+   */
+  Optional<Soonest> soonest(Request request, Job job, List<Placement> fitting) {
+    Map<String, Standing> standings = new HashMap<>();
+    Map<String, List<Free>> frees = new HashMap<>();
+    for (Running r : running) {
+      Instant at = gone.contains(r.job()) ? null : endable(r, job, standings);
+      if (at != null) {
+        for (Share share : r.on()) {
+          frees
+              .computeIfAbsent(share.node() + "\n" + share.tier().name(), k -> new ArrayList<>())
+              .add(new Free(at, share.gpus(), r.job()));
+        }
+      }
+    }
+    Map<String, List<Ready>> byTier = new HashMap<>();
+    for (Placement p : fitting) {
+      ready(p, request.numGpus(), frees.getOrDefault(p.node() + "\n" + p.tier().name(), List.of()))
+          .ifPresent(r -> byTier.computeIfAbsent(p.tier().name(), t -> new ArrayList<>()).add(r));
+    }
+    Comparator<Ready> soonestFirst =
+        Comparator.comparing(Ready::at).thenComparing(Ready::placement, loaded.preference());
+    return byTier.values().stream()
+        .filter(all -> all.size() >= request.nodes())
+        .map(all -> all.stream().sorted(soonestFirst).limit(request.nodes()).toList())
+        .min(
+            Comparator.<List<Ready>, Instant>comparing(all -> all.get(all.size() - 1).at())
+                .thenComparing(all -> -all.get(0).placement().tier().sortOrder())
+                .thenComparing(all -> all.get(0).placement().tier().name()))
+        .map(
+            all ->
+                new Soonest(
+                    all.stream()
+                        .map(
+                            r ->
+                                new Share(
+                                    r.placement().node(), r.placement().tier(), request.numGpus()))
+                        .toList(),
+                    all.get(all.size() - 1).at(),
+                    all.stream()
+                        .flatMap(r -> r.yields().stream())
+                        .distinct()
+                        .sorted(Natural.IDS)
+                        .toList()));
+  }
+
+  private Optional<Ready> ready(Placement p, int needed, List<Free> frees) {
+    int there = p.idle();
+    Instant at = now;
+    List<String> yields = new ArrayList<>();
+    for (Free free :
+        frees.stream()
+            .sorted(Comparator.comparing(Free::at).thenComparing(Free::job, Natural.IDS))
+            .toList()) {
+      if (there >= needed) {
+        break;
+      }
+      there += free.gpus();
+      at = free.at();
+      yields.add(free.job());
+    }
+    return there >= needed ? Optional.of(new Ready(p, at, yields)) : Optional.empty();
   }
 }

@@ -1,6 +1,9 @@
 package evenhand.policy;
 
+import evenhand.facts.Backfill;
 import evenhand.facts.Candidate;
+import evenhand.facts.Claim;
+import evenhand.facts.ClaimStanding;
 import evenhand.facts.Job;
 import evenhand.facts.Moment;
 import evenhand.facts.NoRoom;
@@ -17,6 +20,7 @@ import evenhand.facts.Standing;
 import evenhand.facts.Tier;
 import evenhand.facts.Turn;
 import evenhand.outcomes.Absorb;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Fit;
@@ -28,9 +32,11 @@ import evenhand.outcomes.Release;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
 import evenhand.outcomes.Together;
+import evenhand.outcomes.Unclaim;
 import evenhand.outcomes.Wait;
 import evenhand.outcomes.Yield;
 import evenhand.policy.Firing.Concluded;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -60,6 +66,9 @@ final class OneCycle {
   private final Map<String, Reservation> reservations = new LinkedHashMap<>();
   private final Set<Request> requests = new HashSet<>();
   private final Map<Asked, Answer> answers = new HashMap<>();
+  private final boolean claims;
+  private final Map<String, Job> jobs = new HashMap<>();
+  private Claim claim;
   private Board board;
   private int starts;
   private String waiting;
@@ -76,6 +85,11 @@ final class OneCycle {
     this.tree =
         loaded.order().usesTree() ? new AccountTree(snapshot.accounts(), snapshot.jobs()) : null;
     this.queue = loaded.order().sort(snapshot, tree);
+    this.claims = loaded.claims();
+    this.claim = snapshot.claims().isEmpty() ? null : snapshot.claims().get(0);
+    if (claims || claim != null) {
+      queue.forEach(j -> jobs.put(j.id(), j));
+    }
     this.room = loaded.preempts() ? new MakingRoom(loaded, snapshot, tree) : null;
   }
 
@@ -97,6 +111,10 @@ final class OneCycle {
           snapshot.tiers().forEach(firing::insert);
           groups.forEach(firing::insert);
         });
+    if (claim != null) {
+      board.claim(claim);
+      backfill();
+    }
     if (remembered != null) {
       remembered.cycle(snapshot.tiers(), groups);
     }
@@ -123,6 +141,7 @@ final class OneCycle {
     String about = "the start of the cycle";
     boolean stood = standings(position);
     boolean residents = loaded.drains() && residents();
+    stood |= claimStands();
     if (!stood && !residents) {
       return;
     }
@@ -135,6 +154,12 @@ final class OneCycle {
     List<Concluded> releases = new ArrayList<>(firing.ask(Stage.LOST, about));
     releases.addAll(firing.ask(Stage.RANK, about));
     record(releases, position);
+    for (Concluded c : releases) {
+      if (c.what() instanceof Unclaim unclaim) {
+        unclaimed(unclaim, c.by());
+        claim = null;
+      }
+    }
     record(firing.ask(Stage.DRAIN, about), position);
     firing.ask(Stage.FACTOR, about);
     record(firing.ask(Stage.FORCED, about), position);
@@ -181,6 +206,69 @@ final class OneCycle {
               p == null ? 0 : p.idle()));
     }
     return true;
+  }
+
+  /** Inserts how the claim stands; false when there is none. */
+  private boolean claimStands() {
+    if (claim == null) {
+      return false;
+    }
+    Map<String, Placement> at = placementsByKey();
+    boolean gone = false;
+    for (Share share : claim.on()) {
+      Placement p = inSnapshot(at, share.node(), share.tier());
+      gone |= p == null || p.state() != NodeState.UP || inReach(p) < share.gpus();
+    }
+    Job its = jobs.get(claim.job());
+    firing.insert(new ClaimStanding(claim, its != null, gone, its != null && overtaken(its)));
+    return true;
+  }
+
+  /** GPUs of a placement that are idle, or may come to the claim by the contracts it counts on. */
+  private int inReach(Placement p) {
+    int gpus = p.idle();
+    for (Running r : snapshot.running()) {
+      if (claim.yields(r)) {
+        for (Share s : r.on()) {
+          gpus += s.node().equals(p.node()) && s.tier().equals(p.tier()) ? s.gpus() : 0;
+        }
+      }
+    }
+    return gpus;
+  }
+
+  /**
+   * Whether another job of the queue is ahead of the claimer: of its own account, for priority is
+   * the account's own word, or of one that is served less by more than the margin.
+   */
+  private boolean overtaken(Job claimer) {
+    Job first = queue.get(0);
+    return !first.id().equals(claimer.id())
+        && (tree == null
+            || first.account().equals(claimer.account())
+            || tree.behindAfter(
+                claimer.account(),
+                first.account(),
+                0,
+                loaded.setting("reservation_margin").number()));
+  }
+
+  /** A claim ends: every GPU of it is released. */
+  private void unclaimed(Unclaim unclaim, Rule by) {
+    for (Share share : unclaim.claim().on()) {
+      outcomes.add(
+          by.decided(new Release(unclaim.claim().job(), share.node(), share.tier(), share.gpus())));
+    }
+  }
+
+  /** Tells the rules how long allocated work may be protected on claimed GPUs (G3). */
+  private void backfill() {
+    Duration left = Duration.between(snapshot.now(), claim.readyAt());
+    firing.insert(new Backfill(claim.job(), Math.max(0, left.toNanos() / 1e9)));
+  }
+
+  private boolean mine(String job) {
+    return claim != null && claim.job().equals(job);
   }
 
   /** Inserts the running jobs on nodes that are not up; false when there is none. */
@@ -246,7 +334,7 @@ final class OneCycle {
   private void turn(Job job, boolean first) {
     Request request = request(job);
     Reservation reservation = reservations.get(job.id());
-    boolean alike = !first && reservation == null;
+    boolean alike = !first && reservation == null && !mine(job.id());
     if (alike) {
       Answer known = answers.get(new Asked(request, null, 0));
       if (known == null && room != null) {
@@ -335,14 +423,14 @@ final class OneCycle {
   private void actingTurn(Job job, boolean first) {
     Reservation reservation = reservations.get(job.id());
     Remembered.Shape shape = remembered.shape(job, allocatedAsSeen(job), room != null);
-    boolean alike = !first && reservation == null;
+    boolean alike = !first && reservation == null && !mine(job.id());
     if (alike && remembered.waits(shape, board.version(), waiting)) {
       waits(job.id());
       return;
     }
     Request request = shape.request;
     Object key =
-        reservation == null
+        reservation == null && !claims && claim == null
             ? remembered.key(
                 shape, first, queue.get(0).id(), starts, waiting, boardNumber(request.nodes()))
             : null;
@@ -357,7 +445,12 @@ final class OneCycle {
     } else if (room != null && mayMakeRoom(request)) {
       MakingRoom.Found found =
           room.make(
-              request, job, fitting(request, showing), kinds -> judge(kinds, key, showing), false);
+              request,
+              job,
+              fitting(request, showing),
+              kinds -> judge(kinds, key, showing),
+              null,
+              false);
       if (found.start() != null) {
         showing.turn();
         carryOut(found, showing);
@@ -415,6 +508,7 @@ final class OneCycle {
                 queue.get(0).id(),
                 reservation,
                 reservation == null ? null : board.at(reservation.node(), reservation.tier()),
+                mine(job.id()) ? claim : null,
                 starts,
                 waiting);
         shown.add(firing.insert(turn));
@@ -456,7 +550,12 @@ final class OneCycle {
       }
     }
     Set<PlacementGroup> fits = groups;
-    return board.all().stream().filter(p -> fits.contains(p.group())).toList();
+    return board.all().stream()
+        .filter(p -> fits.contains(p.group()))
+        // On claimed placements room is made for the claimer alone.
+        .filter(p -> claim == null || mine(showing.job.id()) || !board.hasClaimed(p))
+        .map(p -> mine(showing.job.id()) ? p.withIdle(board.idleAlsoClaimed(p)) : p)
+        .toList();
   }
 
   /** By which rule running work of each of these kinds may be ended for the job (K4). */
@@ -487,6 +586,7 @@ final class OneCycle {
     found.victims().forEach(v -> board.vacate(v, found.start().rule()));
     started((Start) found.start().outcome(), found.start().rule(), null);
     outcomes.add(found.start());
+    swapped(showing, found.start());
     notified(showing.about(), found.start(), showing);
   }
 
@@ -506,11 +606,7 @@ final class OneCycle {
     if (verdict != null) {
       started((Start) verdict.outcome(), verdict.rule(), null);
       outcomes.add(verdict);
-      for (Concluded c : firing.ask(Stage.SWAP, about)) {
-        if (c.what() instanceof Release release) {
-          released(release, c.by());
-        }
-      }
+      swapped(showing, verdict);
       notified(about, verdict, showing);
       return verdict;
     }
@@ -522,6 +618,7 @@ final class OneCycle {
               job,
               fitting(turn.request(), showing),
               kinds -> judge(kinds, key, showing),
+              turn.claim(),
               remembered == null);
       if (found.start() != null) {
         carryOut(found, showing);
@@ -529,6 +626,10 @@ final class OneCycle {
       }
       showing.add(new NoRoom(found.byAnyone(), found.freeAt()));
       ofThisAccount = found.byAnyone();
+    }
+    if (verdict == null && claims && room != null && claim == null && turn.first()) {
+      room.soonest(turn.request(), job, fitting(turn.request(), showing)).ifPresent(showing::add);
+      verdict = verdict(firing.ask(Stage.CLAIM, about), about);
     }
     if (verdict == null) {
       verdict = verdict(firing.ask(Stage.RESERVE, about), about);
@@ -549,6 +650,10 @@ final class OneCycle {
       hold(r.job(), r.node(), r.tier(), r.gpus(), verdict.rule());
     } else if (verdict.outcome() instanceof Absorb a) {
       hold(a.job(), a.node(), a.tier(), a.gpus(), verdict.rule());
+    } else if (verdict.outcome() instanceof Claimed c) {
+      claim = new Claim(c.job(), c.on(), snapshot.now(), c.readyAt(), c.yields());
+      board.claim(claim);
+      backfill();
     }
     return verdict;
   }
@@ -570,6 +675,7 @@ final class OneCycle {
                   together.allocated())
               : c.what() instanceof Start
                       || c.what() instanceof Reserve
+                      || c.what() instanceof Claimed
                       || c.what() instanceof Absorb
                   ? (Outcome) c.what()
                   : null;
@@ -617,13 +723,19 @@ final class OneCycle {
    * @param completed the reservation that ends by this start, or null where it is not used (D1)
    */
   private void started(Start start, String rule, Reservation completed) {
+    if (mine(start.job())) {
+      board.unclaim();
+    }
+    boolean yields = claim != null && !mine(start.job()) && yields(start);
     for (Share share : start.on()) {
       Placement p = board.at(share.node(), share.tier());
       if (p == null || p.state() != NodeState.UP) {
         throw new RuleFailed(
             "rule " + rule + " starts job " + start.job() + " on " + share.node() + ", not up");
       }
-      if (completed == null) {
+      if (completed == null && yields) {
+        board.takeYielding(share.node(), share.tier(), share.gpus(), rule);
+      } else if (completed == null) {
         board.take(share.node(), share.tier(), share.gpus(), rule);
       } else {
         board.complete(
@@ -637,6 +749,29 @@ final class OneCycle {
       }
     }
     starts++;
+  }
+
+  /** Whether work that starts now leaves for the claim when that needs its GPUs (G3, K7). */
+  private boolean yields(Start start) {
+    Job job = jobs.get(start.job());
+    return !Boolean.TRUE.equals(start.allocated())
+        || !snapshot.now().plusSeconds(job.minRuntimeSeconds()).isAfter(claim.readyAt());
+  }
+
+  /** What a job that starts gives back: its reservation (W1), or its claim (G4). */
+  private void swapped(Showing showing, Decided verdict) {
+    Start start = (Start) verdict.outcome();
+    if (!firing.holds(start)) {
+      showing.add(start);
+    }
+    for (Concluded c : firing.ask(Stage.SWAP, showing.about())) {
+      if (c.what() instanceof Release release) {
+        released(release, c.by());
+      } else if (c.what() instanceof Unclaim unclaim) {
+        unclaimed(unclaim, c.by());
+        claim = null;
+      }
+    }
   }
 
   private void hold(String job, String node, Tier tier, int gpus, String rule) {

@@ -396,7 +396,7 @@ public final class Policies {
               null,
               "choices.order: rules of stage preempt need account_tree among its keys"));
     }
-    for (String needed : List.of("preemption_margin", "preempt_window")) {
+    for (String needed : List.of("preemption_margin", "preempt_window", "grace")) {
       if (!parameters.containsKey(needed)) {
         faults.add(
             new Fault(

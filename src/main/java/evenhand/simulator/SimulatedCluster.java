@@ -51,6 +51,7 @@ public final class SimulatedCluster implements Cluster {
     final Map<String, Integer> heldByOthers = new TreeMap<>();
     final Map<String, String> partitions = new TreeMap<>();
     NodeState state = NodeState.UP;
+    boolean closed;
   }
 
   private static final class Simulated {
@@ -105,6 +106,7 @@ public final class SimulatedCluster implements Cluster {
   public synchronized void state(String name, NodeState state) {
     settle();
     known(name).state = state;
+    known(name).closed = false;
     if (state == NodeState.DOWN) {
       for (Simulated job : jobs.values()) {
         if (job.state == SeenJob.State.RUNNING
@@ -113,6 +115,12 @@ public final class SimulatedCluster implements Cluster {
         }
       }
     }
+  }
+
+  /** Closes a node to new work, as for a reservation of others: what runs there goes on. */
+  public synchronized void close(String name) {
+    state(name, NodeState.DRAINING);
+    known(name).closed = true;
   }
 
   /** How many GPUs of this tier on this node jobs that nobody follows hold from now on. */
@@ -219,11 +227,12 @@ public final class SimulatedCluster implements Cluster {
                 node.state,
                 switch (node.state) {
                   case UP -> "MIXED";
-                  case DRAINING -> "MIXED+DRAIN";
+                  case DRAINING -> node.closed ? "MIXED+RESERVED" : "MIXED+DRAIN";
                   case DOWN -> "DOWN";
                 },
                 node.state == NodeState.UP ? null : "set " + node.state.word(),
-                List.of(node.partitions.get(gpus.getKey()))));
+                List.of(node.partitions.get(gpus.getKey())),
+                node.closed));
       }
     }
     Instant now = clock.instant();

@@ -8,6 +8,7 @@ import evenhand.cycle.Effects;
 import evenhand.cycle.JobState;
 import evenhand.cycle.StoredJob;
 import evenhand.facts.Account;
+import evenhand.facts.Claim;
 import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
@@ -21,6 +22,7 @@ import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Admission;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.HoldingCost;
@@ -75,6 +77,8 @@ final class SimulatedWorld {
   private final List<String> begun = new ArrayList<>();
   private final CycleSettings.Leaving leaving;
   private final long goesOn;
+  private Claim claim;
+  private long claimedUntil;
   private final Map<String, Long> leavesAt = new HashMap<>();
   private final Map<String, List<JobCourse.Held>> held = new HashMap<>();
 
@@ -211,7 +215,9 @@ final class SimulatedWorld {
         accounts(now),
         new ArrayList<>(queue.values()),
         new ArrayList<>(reservations.values()),
-        holding(now));
+        holding(now),
+        claim == null ? List.of() : List.of(claim),
+        java.util.Set.of());
   }
 
   /** Jobs that run, and those that were given GPUs and wait for others to leave. */
@@ -248,6 +254,17 @@ final class SimulatedWorld {
       facts.add(purse.fact(now));
     }
     return facts;
+  }
+
+  /** Time goes on to this moment: what a claim held idle is counted. */
+  void advance(long now) {
+    if (claim != null) {
+      for (Share share : claim.on()) {
+        int free = places.get(key(share.node(), share.tier().name())).free();
+        reservedGpuMicros += (now - claimedUntil) * Math.min(free, share.gpus());
+      }
+    }
+    claimedUntil = now;
   }
 
   /** Submits a job; it is refused or waits from now on. */
@@ -409,6 +426,9 @@ final class SimulatedWorld {
     for (StoredJob job : changes.jobs()) {
       keepReservation(job);
     }
+    if (changes.claimEnd() != null) {
+      claim = null;
+    }
     for (Decided decided : decision.outcomes()) {
       Outcome outcome = decided.outcome();
       if (outcome instanceof Start start) {
@@ -419,6 +439,11 @@ final class SimulatedWorld {
         reservation("reserve", r.job(), r.node(), r.gpus(), decided.rule(), now);
       } else if (outcome instanceof Absorb a) {
         reservation("absorb", a.job(), a.node(), a.gpus(), decided.rule(), now);
+      } else if (outcome instanceof Claimed c) {
+        claim = changes.claim();
+        for (Share share : c.on()) {
+          reservation("claim", c.job(), share.node(), share.gpus(), decided.rule(), now);
+        }
       } else if (outcome instanceof Release r) {
         reservation("release", r.job(), r.node(), r.gpus(), decided.rule(), now);
       }
@@ -734,7 +759,7 @@ final class SimulatedWorld {
     return runGpuMicros;
   }
 
-  /** GPU-microseconds that reservations have held. */
+  /** GPU-microseconds that reservations have held, and claims have held idle. */
   long reservedGpuMicros() {
     return reservedGpuMicros;
   }

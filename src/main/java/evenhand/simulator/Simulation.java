@@ -221,6 +221,7 @@ public final class Simulation {
         }
         now = next;
         end = now;
+        world.advance(now);
         happen(now);
         settle(now);
         witness.moment(now, done, courses.size());
@@ -230,6 +231,7 @@ public final class Simulation {
       } else {
         end = until;
       }
+      world.advance(end);
       world.cut(end);
       return new Result(
           policy,

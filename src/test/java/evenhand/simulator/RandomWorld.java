@@ -16,6 +16,7 @@ record RandomWorld(
     long seed, String policy, ClusterPlan cluster, AccountPlan accounts, List<TraceJob> jobs) {
   static final List<String> POLICIES =
       List.of("reservation", "skip", "fifo", "budget", "budget-slices");
+  static final List<String> CLAIMING = List.of("budget", "budget-slices");
   private static final int[] GPUS = {1, 1, 1, 2, 2, 3, 4, 4, 8, 9};
   private static final int[] MINUTES = {0, 1, 10, 10, 60};
 
@@ -108,6 +109,13 @@ record RandomWorld(
         new ClusterPlan(tiers, placements, changes),
         new AccountPlan(accounts, Map.of(), weights, true),
         jobs);
+  }
+
+  /** The policy, every other time with claims where it has them. */
+  String loaded() {
+    return CLAIMING.contains(policy) && seed / POLICIES.size() % 2 == 1
+        ? policy + " claim"
+        : policy;
   }
 
   /** How long a preempted job goes on: not at all, or up to its whole grace time. */

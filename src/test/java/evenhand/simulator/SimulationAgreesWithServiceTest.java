@@ -12,6 +12,7 @@ import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Charge;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Outcome;
@@ -48,10 +49,15 @@ class SimulationAgreesWithServiceTest {
     for (String name : RandomWorld.POLICIES) {
       policies.put(name, Policies.load(Optional.empty(), name, Map.of()));
     }
+    for (String name : RandomWorld.CLAIMING) {
+      policies.put(
+          name + " claim",
+          Policies.load(Optional.empty(), name, Map.of("gang_reservation", "claim")));
+    }
     int decisions = 0;
     for (long seed = 1; seed <= WORLDS; seed++) {
       RandomWorld world = RandomWorld.of(seed, true);
-      Policy policy = policies.get(world.policy());
+      Policy policy = policies.get(world.loaded());
       List<Made> made = new ArrayList<>();
       Simulation.Result result =
           world
@@ -216,6 +222,11 @@ class SimulationAgreesWithServiceTest {
         line += "reserve " + r.node() + ":" + r.gpus();
       } else if (o instanceof Absorb a) {
         line += "absorb " + a.node() + ":" + a.gpus();
+      } else if (o instanceof Claimed c) {
+        line += "claim " + c.readyAt();
+        for (Share share : c.on()) {
+          line += " " + share.node() + ":" + share.gpus();
+        }
       } else if (o instanceof Release r) {
         line += "release " + r.node() + ":" + r.gpus();
       } else if (o instanceof Preempt p) {

@@ -31,11 +31,16 @@ class SimulationInvariantsTest {
     for (String name : RandomWorld.POLICIES) {
       policies.put(name, Policies.load(Optional.empty(), name, Map.of()));
     }
+    for (String name : RandomWorld.CLAIMING) {
+      policies.put(
+          name + " claim",
+          Policies.load(Optional.empty(), name, Map.of("gang_reservation", "claim")));
+    }
     int preempted = 0;
     int reserved = 0;
     for (long seed = 1; seed <= WORLDS; seed++) {
       RandomWorld world = RandomWorld.of(seed, false);
-      Policy policy = policies.get(world.policy());
+      Policy policy = policies.get(world.loaded());
       String which = "seed " + seed + ", policy " + world.policy();
       Moments moments = new Moments(which);
       Simulation.Result result = world.simulation(policy, moments).run();

@@ -44,6 +44,7 @@ public interface Books {
    * What an account paid for one job at one time.
    *
    * @param tflopSeconds what was added to its usage
+   * @param factor C5: what was held was charged times this
    */
   record ChargeRow(
       long id,
@@ -52,6 +53,7 @@ public interface Books {
       long job,
       int attempt,
       double tflopSeconds,
+      double factor,
       String rule) {}
 
   /**

@@ -257,7 +257,8 @@ public final class Ledger {
         Cost.tflopSeconds(share.gpus(), from, to, price),
         price,
         null,
-        null);
+        null,
+        1);
   }
 
   /**
@@ -445,8 +446,14 @@ public final class Ledger {
             put(
                 group(
                     row.account(), Long.toString(row.job()), row.kind(), row.node(), row.tier(), a),
-                new Amount(part, partCost, row.charge() == null ? BigDecimal.ZERO : partCost));
+                new Amount(part, partCost, charged(row, partCost)));
           });
+    }
+
+    private static BigDecimal charged(Store.LedgerRow row, BigDecimal cost) {
+      return row.charge() == null
+          ? BigDecimal.ZERO
+          : row.factor() == 1 ? cost : cost.multiply(BigDecimal.valueOf(row.factor()));
     }
 
     private void add(Place place, Timeline.Segment segment) {

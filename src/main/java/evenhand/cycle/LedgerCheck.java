@@ -21,7 +21,8 @@ import java.util.TreeSet;
  *
  * <ol>
  *   <li>each row costs GPUs x seconds x the TFLOPS it was priced with (C1, C2);
- *   <li>each charge is the sum of its rows, which are of its job and account (C3, C5: k = 1);
+ *   <li>each charge is the sum of its rows, which are of its job and account (C3), times the factor
+ *       written down with it (C5);
  *   <li>every row is charged once, is carried by a job that has not ended, or is unallocated;
  *   <li>each job's {@code reservation_gpu_seconds} and {@code reservation_last_accrued_at};
  *   <li>each account's {@code cumulative_usage}: its charges and corrections;
@@ -284,7 +285,8 @@ public final class LedgerCheck {
     charges++;
     BigDecimal found = BigDecimal.valueOf(charge.tflopSeconds());
     BigDecimal expected = ofCharge.remove(charge.id());
-    expected = expected == null ? BigDecimal.ZERO : expected;
+    expected =
+        expected == null ? BigDecimal.ZERO : expected.multiply(BigDecimal.valueOf(charge.factor()));
     String where = "charge " + charge.id();
     if (!near(expected, found)) {
       differ(
@@ -293,7 +295,7 @@ public final class LedgerCheck {
           expected,
           found,
           "Charge " + charge.id() + " of job " + charge.job() + " to " + charge.account() + " is",
-          "its rows cost");
+          charge.factor() == 1 ? "its rows cost" : "its rows times " + charge.factor() + " cost");
     }
     Covered row = firstOfCharge.get(charge.id());
     if (row != null && (row.job() != charge.job() || !row.account().equals(charge.account()))) {

@@ -1,5 +1,6 @@
 package evenhand.cycle;
 
+import evenhand.cycle.accounts.AccountBook;
 import evenhand.facts.Tier;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,8 +29,9 @@ public interface Store {
 
   /**
    * Brings tiers and accounts in line with the settings: new ones are made, tiers are changed, an
-   * account keeps its usage and weight. None is deleted: what was charged stays readable. But a
-   * tier that is not among these is not used any more: neither it nor its GPUs are in the world.
+   * account keeps its usage and weight, and, once people have applied a tree, its place too. None
+   * is deleted: what was charged stays readable. But a tier that is not among these is not used any
+   * more: neither it nor its GPUs are in the world.
    *
    * @throws IllegalArgumentException when an account's parent is not known
    */
@@ -58,9 +60,12 @@ public interface Store {
   /**
    * All that a cycle needs.
    *
-   * @param window charged usage since then counts into {@code windowUsage}; null: none does
+   * @param window charged run time since then is in {@code used}; null: none is
    */
   World load(Instant window);
+
+  /** The account tree and its changes. */
+  AccountBook accounts();
 
   /** What a submission is judged by: tiers, inventory and accounts, but no jobs. */
   World inventory();
@@ -244,6 +249,7 @@ public interface Store {
    * @param tflops the price that was used, TFLOPS of the tier; null in rows older than that column
    * @param charge id of the charge that covers it, null while there is none
    * @param chargedAt when it was charged to the account, null while it is not
+   * @param factor what it was charged times (C5); 1 while it is not charged
    */
   record LedgerRow(
       long id,
@@ -260,7 +266,8 @@ public interface Store {
       double tflopSeconds,
       Double tflops,
       Long charge,
-      Instant chargedAt) {}
+      Instant chargedAt,
+      double factor) {}
 
   /**
    * Drains, newest first, ended ones too.

@@ -10,8 +10,6 @@ package evenhand.facts;
  * @param behind whether its account ranks behind the wanting job's (Q3)
  * @param stillBehind whether it would still rank behind, by the margin of K5, after the wanting
  *     job's minimum run time
- * @param yields whether it runs on GPUs that the wanting job has claimed, by a contract that the
- *     claim counts on (G3)
  * @param inSlice whether it is within {@code preempt_window} after a multiple of its minimum (K8)
  */
 public record Candidate(
@@ -20,5 +18,4 @@ public record Candidate(
     boolean sameAccount,
     boolean behind,
     boolean stillBehind,
-    boolean inSlice,
-    boolean yields) {}
+    boolean inSlice) {}

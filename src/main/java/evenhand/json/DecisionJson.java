@@ -43,6 +43,7 @@ public final class DecisionJson {
   private static final Field<String> RULE_NAME = Field.text("rule_name").or(null, "null");
   private static final Field<String> ACCOUNT = Field.text("account");
   private static final Field<Double> TFLOP_SECONDS = Field.number("tflop_s", 0, ANY);
+  private static final Field<Double> FACTOR = Field.number("factor", 0, ANY).or(1.0, "1");
   private static final Field<String> TYPE = Field.text("type");
   private static final Field<List<Section>> ON =
       Field.list("on", Shape.of("a share", NODE, TIER, GPUS));
@@ -65,7 +66,8 @@ public final class DecisionJson {
           "absorb", GPUS_OF_ONE_PLACEMENT,
           "claim", Shape.of("a claim", TYPE, JOB, ON, READY_AT, YIELDED, RULE, RULE_NAME),
           "preempt", Shape.of("a preempt", TYPE, JOB, FOR, RULE, RULE_NAME),
-          "charge", Shape.of("a charge", TYPE, ACCOUNT, JOB, TFLOP_SECONDS, RULE, RULE_NAME),
+          "charge",
+              Shape.of("a charge", TYPE, ACCOUNT, JOB, TFLOP_SECONDS, FACTOR, RULE, RULE_NAME),
           "wait", Shape.of("a wait", TYPE, JOB, CODE, BEHIND, MESSAGE, RULE, RULE_NAME));
   private static final Field<String> KIND =
       Field.word("kind", List.of(HoldingCost.RESERVED, HoldingCost.RUN, HoldingCost.UNALLOCATED));
@@ -187,6 +189,9 @@ public final class DecisionJson {
       json.writeStringProperty("account", charge.account());
       json.writeStringProperty("job", charge.job());
       Text.number(json, "tflop_s", charge.tflopSeconds());
+      if (charge.factor() != 1) {
+        Text.number(json, "factor", charge.factor());
+      }
     } else if (outcome instanceof Wait wait) {
       json.writeStringProperty("type", "wait");
       json.writeStringProperty("job", wait.job());
@@ -299,7 +304,8 @@ public final class DecisionJson {
                   s.get(READY_AT),
                   s.get(YIELDED));
           case "preempt" -> new Preempt(s.get(JOB), s.get(FOR));
-          case "charge" -> new Charge(s.get(ACCOUNT), s.get(JOB), s.get(TFLOP_SECONDS));
+          case "charge" ->
+              new Charge(s.get(ACCOUNT), s.get(JOB), s.get(TFLOP_SECONDS), s.get(FACTOR));
           default -> new Wait(s.get(JOB), s.get(CODE), s.get(BEHIND), s.get(MESSAGE));
         };
     return new Decided(outcome, s.get(RULE), s.get(RULE_NAME));

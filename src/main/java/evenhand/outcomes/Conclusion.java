@@ -5,6 +5,7 @@ public sealed interface Conclusion
     permits Outcome,
         Together,
         Unclaim,
+        Leaves,
         Lost,
         Shield,
         Preemptable,

@@ -36,36 +36,20 @@ final class Board {
   private record Kind(
       Object group, int idle, int reserved, String heldFor, int claimed, String node) {}
 
-  /** A placement of which GPUs are claimed. */
-  private static final class ClaimedPlace {
-    /** Claimed of it. */
-    final int gpus;
-
-    /** Idle there, claimed or not. */
-    int idle;
-
-    /** Held there by work that the claim cannot count on. */
-    int firm;
-
-    ClaimedPlace(int gpus, int idle, int firm) {
-      this.gpus = gpus;
-      this.idle = idle;
-      this.firm = firm;
-    }
-  }
-
   private static final class Members {
     final TreeMap<String, Placement> byNode = new TreeMap<>();
     Placement shown;
     FactHandle handle;
   }
 
-  private final Map<Key, Placement> placements = new LinkedHashMap<>();
+  private final Map<Key, Integer> numbers = new HashMap<>();
+  private final Placement[] placements;
+  private final int[] tiers;
+  private final int tierCount;
   private final Map<Key, LinkedHashMap<String, Integer>> holders = new HashMap<>();
   private final Map<Kind, Members> kinds = new HashMap<>();
-  private final Map<Key, ClaimedPlace> claimed = new HashMap<>();
   private final List<Running> running;
-  private Claim claim;
+  private ClaimedPlaces claimed;
   private final Firing firing;
   private final boolean nodesMatter;
   private final boolean countAlike;
@@ -87,25 +71,31 @@ final class Board {
     this.running = snapshot.running();
     this.countAlike = countAlike;
     this.nodesMatter = nodesMatter;
-    for (Placement p : snapshot.placements()) {
-      placements.put(new Key(p.node(), p.tier().name()), p);
+    placements = snapshot.placements().toArray(Placement[]::new);
+    tiers = new int[placements.length];
+    Map<String, Integer> tierNumbers = new HashMap<>();
+    for (int i = 0; i < placements.length; i++) {
+      String tier = placements[i].tier().name();
+      numbers.put(new Key(placements[i].node(), tier), i);
+      tiers[i] = tierNumbers.computeIfAbsent(tier, t -> tierNumbers.size());
     }
+    tierCount = tierNumbers.size();
     for (Reservation r : reservations) {
       Key key = new Key(r.node(), r.tier().name());
-      Placement p = placements.get(key);
-      if (p != null) {
+      Integer number = numbers.get(key);
+      if (number != null) {
+        Placement p = placements[number];
         holders.computeIfAbsent(key, k -> new LinkedHashMap<>()).put(r.job(), r.gpus());
-        placements.put(
-            key,
+        placements[number] =
             new Placement(
                 p.node(),
                 p.group(),
                 p.idle() - r.gpus(),
                 p.reserved() + r.gpus(),
-                holders.get(key).keySet().iterator().next()));
+                holders.get(key).keySet().iterator().next());
       }
     }
-    for (Placement p : placements.values()) {
+    for (Placement p : placements) {
       if (p.idle() < 0) {
         throw new RuleFailed(
             "more GPUs of tier "
@@ -146,7 +136,33 @@ final class Board {
 
   /** The placement as it stands, or null when there is none. */
   Placement at(String node, Tier tier) {
-    return placements.get(new Key(node, tier.name()));
+    int number = number(node, tier);
+    return number < 0 ? null : placements[number];
+  }
+
+  /** The number of a placement, from 0, the same for the whole cycle; -1 when there is none. */
+  int number(String node, Tier tier) {
+    return numbers.getOrDefault(new Key(node, tier.name()), -1);
+  }
+
+  /** The placement of this number as it stands. */
+  Placement at(int number) {
+    return placements[number];
+  }
+
+  /** The number of its tier, from 0 to less than {@link #tiers}. */
+  int tier(int number) {
+    return tiers[number];
+  }
+
+  /** How many placements there are. */
+  int size() {
+    return placements.length;
+  }
+
+  /** How many tiers they are of. */
+  int tiers() {
+    return tierCount;
   }
 
   /** GPUs that were idle are held from now on. */
@@ -159,64 +175,46 @@ final class Board {
     change(node, tier, -gpus, 0, null, rule, false);
   }
 
-  /**
-   * From now on these GPUs are claimed: what is idle of them is no longer for others, and as much
-   * as is claimed stays in reach of the claim.
-   */
+  /** From now on these GPUs are claimed; what is idle of them is no longer for others. */
   void claim(Claim made) {
-    claim = made;
-    for (Share share : made.on()) {
-      Key key = new Key(share.node(), share.tier().name());
-      Placement p = placements.get(key);
-      if (p == null) {
-        continue;
-      }
-      int yielding = 0;
-      int firm = 0;
-      for (Running r : running) {
-        for (Share s : r.on()) {
-          if (s.node().equals(share.node()) && s.tier().name().equals(share.tier().name())) {
-            yielding += made.yields(r) ? s.gpus() : 0;
-            firm += made.yields(r) ? 0 : s.gpus();
-          }
-        }
-      }
-      // What is neither idle nor known is held by jobs from outside.
-      int others = p.capacity() - p.idle() - p.reserved() - yielding;
-      claimed.put(key, new ClaimedPlace(share.gpus(), p.idle(), Math.max(firm, others)));
-      replace(p, now(key, p, p.reserved(), p.heldFor()));
-    }
-    version++;
+    claimed = new ClaimedPlaces(made, this, running);
+    showClaimed();
   }
 
   /** Nothing is claimed any more. */
   void unclaim() {
-    claim = null;
-    Map<Key, ClaimedPlace> before = Map.copyOf(claimed);
-    claimed.clear();
-    before.forEach(
-        (key, c) -> {
-          Placement p = placements.get(key);
-          replace(p, new Placement(p.node(), p.group(), c.idle, p.reserved(), p.heldFor()));
-        });
+    ClaimedPlaces before = claimed;
+    claimed = null;
+    for (int number : before.numbers()) {
+      Placement p = placements[number];
+      replace(
+          number,
+          new Placement(p.node(), p.group(), before.idle(number), p.reserved(), p.heldFor()));
+    }
     version++;
   }
 
-  /** GPUs that are idle there, claimed or not. */
-  int idleAlsoClaimed(Placement p) {
-    return p.idle() + p.claimed();
+  /** Whether the claimer has its turn: to it what it has claimed is idle. */
+  void claimersTurn(boolean its) {
+    claimed.claimersTurn(its);
+    showClaimed();
   }
 
-  boolean hasClaimed(Placement p) {
-    return claimed.containsKey(new Key(p.node(), p.tier().name()));
+  private void showClaimed() {
+    for (int number : claimed.numbers()) {
+      Placement p = placements[number];
+      replace(number, claimed.shown(number, p, p.reserved(), p.heldFor()));
+    }
+    version++;
   }
 
-  /** The placement with so much reserved, and with what the claim leaves idle for others. */
-  private Placement now(Key key, Placement p, int reserved, String heldFor) {
-    ClaimedPlace c = claimed.get(key);
-    int left = p.capacity() - reserved - c.firm - c.gpus;
-    int free = Math.max(0, Math.min(c.idle, left));
-    return new Placement(p.node(), p.group(), free, reserved, heldFor, 1, c.idle - free);
+  boolean isClaimed(int number) {
+    return claimed != null && claimed.has(number);
+  }
+
+  /** Numbers of the claimed placements. */
+  int[] claimed() {
+    return claimed.numbers();
   }
 
   /** GPUs that were idle are reserved for a job from now on, beside what it has there. */
@@ -238,7 +236,7 @@ final class Board {
   void vacate(Running victim, String rule) {
     for (Share share : victim.on()) {
       if (at(share.node(), share.tier()) != null) {
-        boolean firm = claim != null && !claim.yields(victim);
+        boolean firm = claimed != null && !claimed.claim().yields(victim);
         change(share.node(), share.tier(), share.gpus(), 0, null, rule, firm);
       }
     }
@@ -255,11 +253,6 @@ final class Board {
         .toList();
   }
 
-  /** All placements as they stand. */
-  Collection<Placement> all() {
-    return placements.values();
-  }
-
   private void change(
       String node,
       Tier tier,
@@ -274,9 +267,8 @@ final class Board {
           "rule " + rule + " uses tier " + tier.name() + " on " + node + ", which is not there");
     }
     Key key = new Key(node, tier.name());
-    ClaimedPlace c = claimed.get(key);
-    boolean yields = c != null && !firm;
-    int idle = (yields ? c.idle : old.idle()) + idleBy;
+    int number = numbers.get(key);
+    int idle = (isClaimed(number) && !firm ? claimed.idle(number) : old.idle()) + idleBy;
     int reserved = old.reserved() + reservedBy;
     if (idle < 0 || reserved < 0 || idle + reserved > old.capacity()) {
       throw new RuleFailed(
@@ -300,20 +292,18 @@ final class Board {
       here.values().removeIf(gpus -> gpus == 0);
     }
     String heldFor = reserved == 0 ? null : holders.get(key).keySet().iterator().next();
-    if (c != null) {
-      c.idle += idleBy;
-      c.firm -= firm ? idleBy : 0;
+    if (isClaimed(number)) {
+      claimed.change(number, idleBy, firm);
+      replace(number, claimed.shown(number, old, reserved, heldFor));
+    } else {
+      replace(number, new Placement(node, old.group(), idle, reserved, heldFor));
     }
-    replace(
-        old,
-        c == null
-            ? new Placement(node, old.group(), idle, reserved, heldFor)
-            : now(key, old, reserved, heldFor));
     version++;
   }
 
-  private void replace(Placement old, Placement now) {
-    placements.put(new Key(now.node(), now.tier().name()), now);
+  private void replace(int number, Placement now) {
+    Placement old = placements[number];
+    placements[number] = now;
     Members from = kinds.get(kind(old));
     from.byNode.remove(old.node());
     show(from);

@@ -2,7 +2,6 @@ package evenhand.policy;
 
 import evenhand.facts.Account;
 import evenhand.facts.Ended;
-import evenhand.facts.Job;
 import evenhand.facts.Moment;
 import evenhand.facts.NodeState;
 import evenhand.facts.Placement;
@@ -39,9 +38,11 @@ import java.util.stream.Collectors;
  */
 final class DroolsPolicy implements Policy {
   private final Loaded loaded;
+  private final Judging judging;
 
   DroolsPolicy(Loaded loaded) {
     this.loaded = loaded;
+    this.judging = Judging.of(loaded);
   }
 
   @Override
@@ -90,13 +91,18 @@ final class DroolsPolicy implements Policy {
   }
 
   @Override
-  public List<Job> order(Snapshot snapshot) {
-    return loaded.order().sort(snapshot, ranking(snapshot));
+  public ChargeUnit chargeUnit() {
+    return loaded.chargeUnit();
   }
 
   @Override
-  public Map<String, Object> figures(Job job, Snapshot snapshot) {
-    return loaded.order().figures(job, snapshot, ranking(snapshot));
+  public boolean hasBudgets() {
+    return loaded.order().usesTree();
+  }
+
+  @Override
+  public Ordering ordering(Snapshot snapshot) {
+    return loaded.order().order(snapshot, ranking(snapshot));
   }
 
   private AccountTree ranking(Snapshot snapshot) {
@@ -106,16 +112,16 @@ final class DroolsPolicy implements Policy {
   @Override
   public Decision decide(Snapshot snapshot) {
     try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
-      return new OneCycle(loaded, snapshot, firing, null).decide();
+      return new OneCycle(loaded, judging, snapshot, firing, null).decide();
     }
   }
 
   @Override
   public Acting acting() {
-    Remembered remembered = new Remembered(loaded);
+    Remembered remembered = new Remembered(loaded, judging);
     return snapshot -> {
       try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
-        return new OneCycle(loaded, snapshot, firing, remembered).decide();
+        return new OneCycle(loaded, judging, snapshot, firing, remembered).decide();
       }
     };
   }

@@ -1,7 +1,5 @@
 package evenhand.policy;
 
-import evenhand.facts.Candidate;
-import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
@@ -13,21 +11,23 @@ import evenhand.facts.Soonest;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Preempt;
 import evenhand.outcomes.Start;
+import java.nio.IntBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
+import java.util.function.LongFunction;
 
 /**
  * Makes room for allocated jobs by ending running work (K4). Rules say which work may be ended for
- * a job, judging all of a kind alike ({@link Candidate}); {@link Victims} picks the cheapest set.
+ * a job, judging all of a kind alike ({@link Judgement}); {@link Victims} picks the cheapest set.
+ *
+ * <p>What running work is, and how its account stands to a wanting job's, is worked out once a
+ * cycle for each account that wants, not for each job.
  */
 final class MakingRoom {
   private final Loaded loaded;
@@ -38,8 +38,15 @@ final class MakingRoom {
   private final List<Running> running;
   private final List<Running> protectedOnes = new ArrayList<>();
   private final Set<String> gone = new HashSet<>();
-  private List<Running> inOrder;
-  private final Map<String, Map<String, Boolean>> behind = new HashMap<>();
+  private final Map<Request, Optional<String>> freeAt = new HashMap<>();
+  private final Map<Taker, Standing> standings = new HashMap<>();
+  private final Map<IntBuffer, Standing> alike = new HashMap<>();
+  private Board board;
+  private Victims victims;
+  private Victims.Takers anyone;
+  private int[] ofWork;
+  private int[] accountOf;
+  private List<String> accounts;
 
   /**
    * What came of it.
@@ -54,6 +61,18 @@ final class MakingRoom {
       List<Running> victims,
       boolean byAnyone,
       String freeAt) {}
+
+  /** Who wants: the account, and what K5 adds to its usage. */
+  private record Taker(String account, double more) {}
+
+  /**
+   * How running work stands to a taker; the same one for all takers to whom it stands alike.
+   *
+   * @param ofAccount the part of its kind that comes from its account, by number of the account
+   * @param present the kinds there are, one bit each
+   * @param takers by the kinds that may be ended
+   */
+  private record Standing(int[] ofAccount, long present, Map<Long, Victims.Takers> takers) {}
 
   MakingRoom(Loaded loaded, Snapshot snapshot, AccountTree tree) {
     this.loaded = loaded;
@@ -71,222 +90,234 @@ final class MakingRoom {
   }
 
   /** This one leaves already, for another reason: to be said before room is made for anybody. */
-  void left(Running running) {
-    gone.add(running.job());
+  void left(Running leaving) {
+    gone.add(leaving.job());
   }
 
-  /** Work that nothing but the job's own terms may protect, cheapest to end first. */
-  private List<Running> mayBeEnded() {
-    if (inOrder == null) {
-      List<Running> open = new ArrayList<>();
-      for (Running r : running) {
-        if (!r.leaving() && r.unprotected(now) && !gone.contains(r.job())) {
-          open.add(r);
-        }
-      }
-      inOrder = loaded.victims().sort(open, now, tree);
+  /** The board on which room is made, from now on. */
+  void on(Board here) {
+    board = here;
+  }
+
+  /** Puts work that nothing but the job's own terms may protect in order, once a cycle. */
+  private Victims victims() {
+    if (victims != null) {
+      return victims;
     }
-    return inOrder;
+    List<Running> open = new ArrayList<>();
+    for (Running r : running) {
+      if (!r.leaving() && r.unprotected(now) && !gone.contains(r.job())) {
+        open.add(r);
+      }
+    }
+    victims = new Victims(board, loaded.victims().sort(open, now, tree));
+    ofWork = new int[victims.size()];
+    accountOf = new int[victims.size()];
+    Map<String, Integer> numbers = new HashMap<>();
+    accounts = new ArrayList<>();
+    for (int i = 0; i < victims.size(); i++) {
+      Running r = victims.work(i);
+      ofWork[i] = Judgement.ofWork(r.allocated(), true, r.intoSlice(now) <= window);
+      accountOf[i] =
+          numbers.computeIfAbsent(
+              r.account(),
+              account -> {
+                accounts.add(account);
+                return accounts.size() - 1;
+              });
+    }
+    anyone = victims.takers(i -> true);
+    return victims;
   }
 
-  /** What K5 adds to a job's account: the usage of its minimum run time, GPU-seconds. */
+  /** The GPU-seconds of a job's minimum run time. */
   static double minimumUsage(Job job) {
     return (double) job.nodes() * job.numGpus() * job.minRuntimeSeconds();
   }
 
   /**
+   * What K5 adds to a job's account: the usage of its minimum run time, in the unit of the window.
+   * Where tiers cost different amounts and the job may run on several, the dearest counts: a job
+   * that is given less than it was taken to cost preempts nobody it should not have.
+   */
+  private double minimumUsage(Job job, int[] fitting) {
+    double price = 1;
+    if (loaded.chargeUnit() != ChargeUnit.GPU_S) {
+      price = 0;
+      for (int place : fitting) {
+        price = Math.max(price, loaded.chargeUnit().price(board.at(place).tier()));
+      }
+    }
+    return minimumUsage(job) * price;
+  }
+
+  /**
    * Makes room, or says why there is none.
    *
-   * @param fitting placements that fit and are up, with what is idle on each
-   * @param judge by which rule work of each of these kinds may be ended; it may not where none is
-   *     given
-   * @param claim what the job has claimed, or null
+   * @param fitting numbers of the placements that fit and are up
+   * @param judge which work of these kinds may be ended, and by which rule
    * @param explain whether it matters why there is no room; else {@code byAnyone} means nothing
    */
   Found make(
-      Request request,
-      Job job,
-      List<Placement> fitting,
-      Function<Set<Candidate>, Map<Candidate, Rule>> judge,
-      Claim claim,
-      boolean explain) {
-    List<Running> there = mayBeEnded();
-    if (explain
-        && Victims.choose(request.nodes(), request.numGpus(), fitting, there, loaded.preference())
-            .isEmpty()) {
-      return new Found(null, List.of(), List.of(), false, freeAt(fitting));
+      Request request, Job job, int[] fitting, LongFunction<Judgement> judge, boolean explain) {
+    Victims all = victims();
+    if (explain && !all.possible(request.nodes(), request.numGpus(), fitting, anyone)) {
+      return none(false, freeAt(request, fitting));
     }
-    Set<Candidate> kinds = new LinkedHashSet<>();
-    List<Candidate> kindOf = new ArrayList<>(there.size());
-    Map<String, Standing> standings = new HashMap<>();
-    for (Running r : there) {
-      Candidate kind = candidate(r, job, standings, claim);
-      kinds.add(kind);
-      kindOf.add(kind);
-    }
-    Map<Candidate, Rule> may = judge.apply(kinds);
-    List<Running> allowed = new ArrayList<>();
-    for (int i = 0; i < kindOf.size(); i++) {
-      if (may.containsKey(kindOf.get(i))) {
-        allowed.add(there.get(i));
-      }
-    }
-    if (!explain && allowed.isEmpty()) {
-      return new Found(null, List.of(), List.of(), true, null);
-    }
+    Standing standing =
+        standings.computeIfAbsent(
+            new Taker(job.account(), minimumUsage(job, fitting)), t -> standing(job, t.more()));
+    Judgement judged = judge.apply(standing.present());
+    long allowed = judged.allowed();
+    Victims.Takers takers =
+        standing
+            .takers()
+            .computeIfAbsent(
+                allowed, bits -> all.takers(i -> (allowed >>> kind(i, standing) & 1) != 0));
     Optional<Victims.Room> room =
-        Victims.choose(request.nodes(), request.numGpus(), fitting, allowed, loaded.preference());
+        all.choose(request.nodes(), request.numGpus(), fitting, takers, loaded.preference());
     if (room.isEmpty() || room.get().victims().isEmpty()) {
-      return new Found(null, List.of(), List.of(), true, explain ? freeAt(fitting) : null);
+      return none(true, explain ? freeAt(request, fitting) : null);
     }
+    List<Running> ended = new ArrayList<>();
     List<Decided> preempts = new ArrayList<>();
-    for (Running victim : room.get().victims()) {
-      inOrder.remove(victim);
+    for (int victim : room.get().victims()) {
+      all.left(victim);
+      ended.add(all.work(victim));
       preempts.add(
-          may.get(candidate(victim, job, standings, claim))
-              .decided(new Preempt(victim.job(), job.id())));
+          judged.by(kind(victim, standing)).decided(new Preempt(all.work(victim).job(), job.id())));
     }
     List<Share> on =
         room.get().on().stream()
             .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
             .toList();
     Decided start =
-        may.get(candidate(room.get().victims().get(0), job, standings, claim))
+        judged
+            .by(kind(room.get().victims().get(0), standing))
             .decided(new Start(job.id(), on, request.allocated()));
-    return new Found(start, preempts, room.get().victims(), true, null);
+    return new Found(start, preempts, ended, true, null);
   }
 
-  /** When the first protected job on any of these placements may be asked to leave. */
-  private String freeAt(List<Placement> fitting) {
-    Set<String> nodes = new HashSet<>();
-    fitting.forEach(p -> nodes.add(p.node()));
-    return protectedOnes.stream()
-        .filter(r -> r.on().stream().anyMatch(s -> nodes.contains(s.node())))
-        .map(Running::protectedUntil)
-        .min(Instant::compareTo)
-        .map(Instant::toString)
-        .orElse(null);
-  }
-
-  /** How the account of running work stands to that of the job that wants its GPUs. */
-  private record Standing(boolean same, boolean behind, boolean stillBehind) {}
-
-  private Standing standing(String account, Job job) {
-    boolean same = account.equals(job.account());
-    boolean isBehind =
-        !same
-            && behind
-                .computeIfAbsent(job.account(), a -> new HashMap<>())
-                .computeIfAbsent(account, b -> tree.behind(b, job.account()));
-    return new Standing(
-        same,
-        isBehind,
-        isBehind && tree.behindAfter(account, job.account(), minimumUsage(job), margin));
-  }
-
-  private Candidate candidate(Running r, Job job, Map<String, Standing> standings, Claim claim) {
-    Standing its = standings.computeIfAbsent(r.account(), a -> standing(a, job));
-    return new Candidate(
-        r.allocated(),
-        r.unprotected(now),
-        its.same,
-        its.behind,
-        its.stillBehind,
-        r.intoSlice(now) <= window,
-        claim != null && claim.yields(r));
+  /**
+   * Makes room for the claimer on what it has claimed (G3): by ending work that leaves for it.
+   *
+   * @param leaves by which rule each of them may be ended
+   * @return null when that does not make room
+   */
+  Found makeForClaim(Request request, Job job, int[] claimed, Map<Running, Rule> leaves) {
+    Victims counted =
+        new Victims(board, loaded.victims().sort(List.copyOf(leaves.keySet()), now, tree));
+    Optional<Victims.Room> found =
+        counted.choose(
+            request.nodes(),
+            request.numGpus(),
+            claimed,
+            counted.takers(i -> true),
+            loaded.preference());
+    if (found.isEmpty() || found.get().victims().isEmpty()) {
+      return null;
+    }
+    List<Running> ended = found.get().victims().stream().map(counted::work).toList();
+    Victims all = victims();
+    for (int i = 0; i < all.size(); i++) {
+      if (ended.contains(all.work(i))) {
+        all.left(i);
+      }
+    }
+    List<Share> on =
+        found.get().on().stream()
+            .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
+            .toList();
+    return new Found(
+        leaves.get(ended.get(0)).decided(new Start(job.id(), on, request.allocated())),
+        ended.stream().map(r -> leaves.get(r).decided(new Preempt(r.job(), job.id()))).toList(),
+        ended,
+        true,
+        null);
   }
 
   /**
    * When running work may be ended for a job by what is known now: the order of accounts, its
    * contract, its slices (K2 to K8); null where nobody knows.
    */
-  private Instant endable(Running r, Job job, Map<String, Standing> standings) {
+  private Instant endable(Running r, Job job, double more) {
+    if (gone.contains(r.job())) {
+      return null;
+    }
     if (r.leaving()) {
       return now;
     }
-    Standing its = standings.computeIfAbsent(r.account(), a -> standing(a, job));
-    if (its.same || r.allocated() && !its.stillBehind) {
+    if (r.account().equals(job.account())
+        || r.allocated()
+            && !(tree.behind(r.account(), job.account())
+                && tree.behindAfter(r.account(), job.account(), more, margin))) {
       return null;
-    }
-    if (r.unprotected(now) && (!r.allocated() || r.intoSlice(now) <= window)) {
-      return now;
     }
     if (!r.unprotected(now)) {
       return r.protectedUntil();
     }
-    double left = r.minRuntimeSeconds() - r.intoSlice(now);
-    return now.plusNanos(Math.round(left * 1e9));
+    if (!r.allocated() || r.intoSlice(now) <= window) {
+      return now;
+    }
+    return now.plusNanos(Math.round((r.minRuntimeSeconds() - r.intoSlice(now)) * 1e9));
   }
 
-  private record Free(Instant at, int gpus, String job) {}
-
-  private record Ready(Placement placement, Instant at, List<String> yields) {}
-
-  /**
-   * The placements that become free or unprotected soonest (G2), all of one tier; empty where that
-   * is known of too few.
-   *
-   * @param fitting placements that fit and are up, with what is idle on each
-   */
-  Optional<Soonest> soonest(Request request, Job job, List<Placement> fitting) {
-    Map<String, Standing> standings = new HashMap<>();
-    Map<String, List<Free>> frees = new HashMap<>();
-    for (Running r : running) {
-      Instant at = gone.contains(r.job()) ? null : endable(r, job, standings);
-      if (at != null) {
-        for (Share share : r.on()) {
-          frees
-              .computeIfAbsent(share.node() + "\n" + share.tier().name(), k -> new ArrayList<>())
-              .add(new Free(at, share.gpus(), r.job()));
-        }
-      }
+  /** What the job could claim (G2); empty where too little is known. */
+  Optional<Soonest> soonest(Request request, Job job, int[] fitting) {
+    double more = minimumUsage(job, fitting);
+    List<Placement> placements = new ArrayList<>();
+    for (int place : fitting) {
+      placements.add(board.at(place));
     }
-    Map<String, List<Ready>> byTier = new HashMap<>();
-    for (Placement p : fitting) {
-      ready(p, request.numGpus(), frees.getOrDefault(p.node() + "\n" + p.tier().name(), List.of()))
-          .ifPresent(r -> byTier.computeIfAbsent(p.tier().name(), t -> new ArrayList<>()).add(r));
-    }
-    Comparator<Ready> soonestFirst =
-        Comparator.comparing(Ready::at).thenComparing(Ready::placement, loaded.preference());
-    return byTier.values().stream()
-        .filter(all -> all.size() >= request.nodes())
-        .map(all -> all.stream().sorted(soonestFirst).limit(request.nodes()).toList())
-        .min(
-            Comparator.<List<Ready>, Instant>comparing(all -> all.get(all.size() - 1).at())
-                .thenComparing(all -> -all.get(0).placement().tier().sortOrder())
-                .thenComparing(all -> all.get(0).placement().tier().name()))
-        .map(
-            all ->
-                new Soonest(
-                    all.stream()
-                        .map(
-                            r ->
-                                new Share(
-                                    r.placement().node(), r.placement().tier(), request.numGpus()))
-                        .toList(),
-                    all.get(all.size() - 1).at(),
-                    all.stream()
-                        .flatMap(r -> r.yields().stream())
-                        .distinct()
-                        .sorted(Natural.IDS)
-                        .toList()));
+    return SoonestRoom.find(
+        request, placements, running, r -> endable(r, job, more), now, loaded.preference());
   }
 
-  private Optional<Ready> ready(Placement p, int needed, List<Free> frees) {
-    int there = p.idle();
-    Instant at = now;
-    List<String> yields = new ArrayList<>();
-    for (Free free :
-        frees.stream()
-            .sorted(Comparator.comparing(Free::at).thenComparing(Free::job, Natural.IDS))
-            .toList()) {
-      if (there >= needed) {
-        break;
-      }
-      there += free.gpus();
-      at = free.at();
-      yields.add(free.job());
+  private static Found none(boolean byAnyone, String freeAt) {
+    return new Found(null, List.of(), List.of(), byAnyone, freeAt);
+  }
+
+  private int kind(int victim, Standing standing) {
+    return ofWork[victim] | standing.ofAccount()[accountOf[victim]];
+  }
+
+  /** When the first protected job on any of these placements may be asked to leave. */
+  private String freeAt(Request request, int[] fitting) {
+    return freeAt
+        .computeIfAbsent(
+            request,
+            r -> {
+              Set<String> nodes = new HashSet<>();
+              for (int place : fitting) {
+                nodes.add(board.at(place).node());
+              }
+              return protectedOnes.stream()
+                  .filter(p -> p.on().stream().anyMatch(s -> nodes.contains(s.node())))
+                  .map(Running::protectedUntil)
+                  .min(Instant::compareTo)
+                  .map(Instant::toString);
+            })
+        .orElse(null);
+  }
+
+  private Standing standing(Job job, double more) {
+    int[] ofAccount = new int[accounts.size()];
+    for (int i = 0; i < ofAccount.length; i++) {
+      String account = accounts.get(i);
+      boolean same = account.equals(job.account());
+      boolean behind = !same && tree.behind(account, job.account());
+      ofAccount[i] =
+          Judgement.ofAccount(
+              same, behind, behind && tree.behindAfter(account, job.account(), more, margin));
     }
-    return there >= needed ? Optional.of(new Ready(p, at, yields)) : Optional.empty();
+    return alike.computeIfAbsent(
+        IntBuffer.wrap(ofAccount),
+        a -> {
+          long present = 0;
+          for (int i = 0; i < ofWork.length; i++) {
+            present |= 1L << (ofWork[i] | ofAccount[accountOf[i]]);
+          }
+          return new Standing(ofAccount, present, new HashMap<>());
+        });
   }
 }

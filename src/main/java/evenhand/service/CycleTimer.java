@@ -248,7 +248,7 @@ final class CycleTimer implements SmartLifecycle {
           + " and has all of them not later than "
           + c.readyAt();
     }
-    return outcome.toString();
+    return "Job " + outcome.job() + " waits: " + ((Wait) outcome).message();
   }
 
   private static String place(Share share) {

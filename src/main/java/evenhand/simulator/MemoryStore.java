@@ -16,6 +16,8 @@ import evenhand.cycle.StoredJob;
 import evenhand.cycle.SubmitOrder;
 import evenhand.cycle.Token;
 import evenhand.cycle.World;
+import evenhand.cycle.accounts.AccountBook;
+import evenhand.cycle.accounts.InUse;
 import evenhand.facts.Account;
 import evenhand.facts.Claim;
 import evenhand.facts.Job;
@@ -38,6 +40,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * The memory, in memory: the same promises as PostgreSQL's, lost when the process ends. One call at
@@ -47,7 +50,6 @@ public final class MemoryStore implements Store {
   private final String installation;
 
   private final Map<String, Tier> tiers = new LinkedHashMap<>();
-  private final Map<String, Account> accounts = new LinkedHashMap<>();
   private final Map<String, Stock> stock = new TreeMap<>();
   private final NavigableMap<Long, StoredJob> jobs = new TreeMap<>();
   private final Map<Long, StoredJob> open = new TreeMap<>();
@@ -58,7 +60,6 @@ public final class MemoryStore implements Store {
   private final Map<Long, Attempt> newest = new HashMap<>();
   private final NavigableMap<Long, Order> openOrders = new TreeMap<>();
   private final List<LedgerRow> ledger = new ArrayList<>();
-  private final List<Earlier> earlier = new ArrayList<>();
   private final Map<Long, List<Integer>> uncharged = new HashMap<>();
   private final Map<Long, Double> charged = new HashMap<>();
   private final NavigableMap<Long, Recorded> decisions = new TreeMap<>();
@@ -66,13 +67,12 @@ public final class MemoryStore implements Store {
   private long lastOrder;
   private long lastDecision;
 
-  private record Earlier(String account, double gpuSeconds, Instant at) {}
-
   private record Keyed(long job, String digest, Instant at) {}
 
   private final List<Books.ChargeRow> charges = new ArrayList<>();
   private final List<Books.Correction> corrections = new ArrayList<>();
   private final List<Books.Span> spans = new ArrayList<>();
+  private final MemoryAccounts accounts = new MemoryAccounts(this, ledger, jobs.values(), spans);
   private final Map<String, Integer> openSpans = new TreeMap<>();
   private final List<Books.ClockStep> clockSteps = new ArrayList<>();
   private final Map<String, Map<String, String>> policyTexts = new HashMap<>();
@@ -116,18 +116,12 @@ public final class MemoryStore implements Store {
                   ? new Stock(s.node(), tier, s.capacity(), s.state(), s.reason())
                   : s);
     }
-    for (AccountSetup setup : setAccounts) {
-      if (setup.parent() != null && !accounts.containsKey(setup.parent())) {
-        throw new IllegalArgumentException(
-            "account " + setup.id() + ": its parent " + setup.parent() + " is not known");
-      }
-      Account old = accounts.get(setup.id());
-      accounts.put(
-          setup.id(),
-          old == null
-              ? new Account(setup.id(), setup.parent(), setup.weight(), 0, 0)
-              : new Account(old.id(), setup.parent(), old.weight(), old.cumulativeUsage(), 0));
-    }
+    accounts.setUp(setAccounts, now);
+  }
+
+  @Override
+  public AccountBook accounts() {
+    return accounts;
   }
 
   @Override
@@ -197,37 +191,19 @@ public final class MemoryStore implements Store {
 
   @Override
   public synchronized World load(Instant window) {
-    Map<String, Double> used = new HashMap<>();
-    if (window != null) {
-      for (Earlier e : earlier) {
-        if (e.at().isAfter(window)) {
-          used.merge(e.account(), e.gpuSeconds(), Double::sum);
-        }
-      }
-      for (LedgerRow row : ledger) {
-        if (row.kind().equals(HoldingCost.RUN)
-            && row.chargedAt() != null
-            && row.to().isAfter(window)) {
-          Instant from = row.from().isAfter(window) ? row.from() : window;
-          double seconds = Duration.between(from, row.to()).toNanos() / 1e9;
-          used.merge(row.account(), row.gpus() * seconds, Double::sum);
-        }
-      }
-    }
-    List<Account> all = new ArrayList<>(accounts.size());
-    for (Account a : accounts.values()) {
-      all.add(
-          new Account(
-              a.id(), a.parent(), a.weight(), a.cumulativeUsage(), used.getOrDefault(a.id(), 0.0)));
-    }
+    InUse inUse =
+        accounts.inUse(
+            open.values().stream().map(j -> j.asks().account()).collect(Collectors.toSet()),
+            window);
     return new World(
         tiers.values().stream().sorted(Comparator.comparingInt(Tier::sortOrder)).toList(),
         List.copyOf(stock.values()),
-        all,
+        inUse.accounts(),
         List.copyOf(open.values()),
         openAttempts.values().stream()
             .sorted(Comparator.comparingLong(Attempt::job).thenComparingInt(Attempt::attempt))
             .toList(),
+        inUse.used(),
         drains.values().stream().filter(d -> d.endedAt() == null).toList(),
         claim);
   }
@@ -236,7 +212,14 @@ public final class MemoryStore implements Store {
   public synchronized World inventory() {
     World world = load(null);
     return new World(
-        world.tiers(), world.stock(), world.accounts(), List.of(), List.of(), world.drains(), null);
+        world.tiers(),
+        world.stock(),
+        accounts.inUse(Set.of(), null).accounts(),
+        List.of(),
+        List.of(),
+        Map.of(),
+        world.drains(),
+        null);
   }
 
   @Override
@@ -292,7 +275,7 @@ public final class MemoryStore implements Store {
       for (; appended < c.after(); appended++) {
         append(changes.ledger().get(appended));
       }
-      use(c.charge().account(), c.charge().tflopSeconds());
+      accounts.use(c.charge().account(), c.charge().tflopSeconds());
       long job = Long.parseLong(c.charge().job());
       charged.merge(job, c.charge().tflopSeconds(), Double::sum);
       long id = charges.size() + 1L;
@@ -304,9 +287,10 @@ public final class MemoryStore implements Store {
               job,
               c.attempt(),
               c.charge().tflopSeconds(),
+              c.charge().factor(),
               c.rule()));
       for (int row : uncharged.getOrDefault(job, List.of())) {
-        ledger.set(row, charged(ledger.get(row), id, changes.at()));
+        ledger.set(row, charged(ledger.get(row), id, changes.at(), c.charge().factor()));
       }
       uncharged.remove(job);
     }
@@ -381,22 +365,14 @@ public final class MemoryStore implements Store {
             null));
   }
 
-  private void use(String account, double tflopSeconds) {
-    Account old = accounts.get(account);
-    if (old == null) {
-      throw new IllegalArgumentException("there is no account " + account);
-    }
-    accounts.put(
-        account,
-        new Account(old.id(), old.parent(), old.weight(), old.cumulativeUsage() + tflopSeconds, 0));
-  }
-
   /**
    * What an account was charged in a moment that this store has not seen: part of its window (A3)
    * until that moment has left it.
+   *
+   * @param amount in the unit of the policy's windows
    */
-  public synchronized void usedBefore(String account, double gpuSeconds, Instant at) {
-    earlier.add(new Earlier(account, gpuSeconds, at));
+  public synchronized void usedBefore(String account, double amount, Instant at) {
+    accounts.usedBefore(account, amount, at);
   }
 
   @Override
@@ -410,7 +386,7 @@ public final class MemoryStore implements Store {
     if (account == null || account.cumulativeUsage() + c.tflopSeconds() <= -1e-6) {
       return Optional.empty();
     }
-    use(c.account(), Math.max(c.tflopSeconds(), -account.cumulativeUsage()));
+    accounts.use(c.account(), Math.max(c.tflopSeconds(), -account.cumulativeUsage()));
     Books.Correction made =
         new Books.Correction(
             corrections.size() + 1L,
@@ -488,10 +464,11 @@ public final class MemoryStore implements Store {
             cost.tflopSeconds(),
             cost.tier().tflops(),
             null,
-            null));
+            null,
+            1));
   }
 
-  private static LedgerRow charged(LedgerRow row, long charge, Instant at) {
+  private static LedgerRow charged(LedgerRow row, long charge, Instant at, double factor) {
     return new LedgerRow(
         row.id(),
         row.kind(),
@@ -507,7 +484,8 @@ public final class MemoryStore implements Store {
         row.tflopSeconds(),
         row.tflops(),
         charge,
-        at);
+        at,
+        factor);
   }
 
   @Override
@@ -563,7 +541,7 @@ public final class MemoryStore implements Store {
         return before.get();
       }
     }
-    if (!accounts.containsKey(job.account())) {
+    if (accounts.get(job.account()) == null) {
       throw new IllegalArgumentException("there is no account " + job.account());
     }
     long id = ++lastJob;
@@ -721,7 +699,7 @@ public final class MemoryStore implements Store {
 
     @Override
     public List<Account> accounts() {
-      return List.copyOf(accounts.values());
+      return accounts.all();
     }
 
     @Override

@@ -17,6 +17,8 @@ import evenhand.cycle.StoredJob;
 import evenhand.cycle.SubmitOrder;
 import evenhand.cycle.Token;
 import evenhand.cycle.World;
+import evenhand.cycle.accounts.AccountBook;
+import evenhand.cycle.accounts.InUse;
 import evenhand.facts.Account;
 import evenhand.facts.Claim;
 import evenhand.facts.Job;
@@ -43,6 +45,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.Executors;
@@ -51,6 +54,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -84,6 +88,7 @@ public final class PostgresStore implements Store, AutoCloseable {
   private final JdbcTemplate batch;
   private final TransactionTemplate writing;
   private final TransactionTemplate reading;
+  private final PostgresAccounts tree;
   private final String installation;
   private final Duration lease;
   private ScheduledExecutorService heart;
@@ -112,6 +117,7 @@ public final class PostgresStore implements Store, AutoCloseable {
     this.reading = new TransactionTemplate(transactions);
     this.reading.setReadOnly(true);
     this.reading.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+    this.tree = new PostgresAccounts(sql, writing, reading);
     this.installation = sql.sql("select installation from meta").query(String.class).single();
   }
 
@@ -261,27 +267,13 @@ public final class PostgresStore implements Store, AutoCloseable {
           sql.sql("update gpu_tiers set configured = false where configured and name <> all (?)")
               .param(new SqlArrayValue("text", tiers.stream().map(Tier::name).toArray()))
               .update();
-          for (AccountSetup account : accounts) {
-            if (account.parent() != null
-                && sql.sql("select count(*) from accounts where id = ?")
-                        .param(account.parent())
-                        .query(Long.class)
-                        .single()
-                    == 0) {
-              throw new IllegalArgumentException(
-                  "account " + account.id() + ": its parent " + account.parent() + " is not known");
-            }
-            one(
-                sql.sql(
-                        """
-                        insert into accounts (id, parent, weight, created_at) values (?, ?, ?, ?)
-                        on conflict (id) do update set parent = excluded.parent
-                        """)
-                    .params(account.id(), account.parent(), account.weight(), time(now))
-                    .update(),
-                "account " + account.id());
-          }
+          tree.setUp(accounts, now);
         });
+  }
+
+  @Override
+  public AccountBook accounts() {
+    return tree;
   }
 
   private record Known(UUID id, Tier tier) {}
@@ -504,22 +496,6 @@ public final class PostgresStore implements Store, AutoCloseable {
     return reading.execute(
         tx -> {
           Map<UUID, Tier> tiers = tiers();
-          Map<String, Double> used = new HashMap<>();
-          if (window != null) {
-            sql.sql(
-                    """
-                    select account_id,
-                           sum(gpus * extract(epoch from to_at - greatest(from_at, :window))) as gpu_s
-                    from ledger
-                    where kind = 'run' and charge_id is not null and to_at > :window
-                    group by account_id
-                    """)
-                .param("window", time(window))
-                .query(
-                    rs -> {
-                      used.put(rs.getString("account_id"), rs.getDouble("gpu_s"));
-                    });
-          }
           List<StoredJob> jobs =
               sql.sql(
                       JOB_COLUMNS
@@ -529,12 +505,16 @@ public final class PostgresStore implements Store, AutoCloseable {
                           """)
                   .query(job(tiers))
                   .list();
+          InUse accounts =
+              tree.inUse(
+                  jobs.stream().map(j -> j.asks().account()).collect(Collectors.toSet()), window);
           return new World(
               List.copyOf(tiers("where configured").values()),
               stock(tiers),
-              accounts(used),
+              accounts.accounts(),
               jobs,
               attempts("where a.ended_at is null", Map.of(), tiers),
+              accounts.used(),
               openDrains(),
               claim(tiers));
         });
@@ -547,24 +527,12 @@ public final class PostgresStore implements Store, AutoCloseable {
             new World(
                 List.copyOf(tiers("where configured").values()),
                 stock(tiers()),
-                accounts(Map.of()),
+                tree.inUse(Set.of(), null).accounts(),
                 List.of(),
                 List.of(),
+                Map.of(),
                 openDrains(),
                 null));
-  }
-
-  private List<Account> accounts(Map<String, Double> window) {
-    return sql.sql("select id, parent, weight, cumulative_usage from accounts order by id")
-        .query(
-            (rs, n) ->
-                new Account(
-                    rs.getString("id"),
-                    rs.getString("parent"),
-                    rs.getDouble("weight"),
-                    rs.getDouble("cumulative_usage"),
-                    window.getOrDefault(rs.getString("id"), 0.0)))
-        .list();
   }
 
   private static final String JOB_COLUMNS =
@@ -956,8 +924,8 @@ public final class PostgresStore implements Store, AutoCloseable {
     sql.sql(
             """
             with charge as (
-                insert into charges (at, account_id, job_id, attempt, tflop_s, rule)
-                values (?, ?, ?, ?, ?, ?)
+                insert into charges (at, account_id, job_id, attempt, tflop_s, factor, rule)
+                values (?, ?, ?, ?, ?, ?, ?)
                 returning id, job_id)
             update ledger l set charge_id = c.id
             from charge c
@@ -969,6 +937,7 @@ public final class PostgresStore implements Store, AutoCloseable {
             Long.parseLong(c.charge().job()),
             c.attempt(),
             BigDecimal.valueOf(c.charge().tflopSeconds()),
+            BigDecimal.valueOf(c.charge().factor()),
             c.rule())
         .update();
   }
@@ -1745,7 +1714,7 @@ public final class PostgresStore implements Store, AutoCloseable {
       select l.id, l.kind, l.job_id, l.attempt, l.account_id, l.node_name, t.name as tier, l.gpus,
              case when l.kind = 'reserved' then l.from_at else coalesce(a.decided_at, l.from_at)
              end as given, l.from_at, l.to_at, l.tflop_s, l.tflops, l.charge_id,
-             c.at as charged_at
+             c.at as charged_at, coalesce(c.factor, 1) as factor
       from ledger l
       join gpu_tiers t on t.id = l.tier_id
       left join attempts a on a.job_id = l.job_id and a.attempt = l.attempt
@@ -1777,7 +1746,8 @@ public final class PostgresStore implements Store, AutoCloseable {
               rs.getDouble("tflop_s"),
               rs.getObject("tflops", Double.class),
               rs.getObject("charge_id", Long.class),
-              instant(rs, "charged_at"));
+              instant(rs, "charged_at"),
+              rs.getDouble("factor"));
 
   private static Map<String, Object> params(LedgerFilter filter) {
     Map<String, Object> params = new HashMap<>();
@@ -1823,7 +1793,7 @@ public final class PostgresStore implements Store, AutoCloseable {
 
     @Override
     public List<Account> accounts() {
-      return PostgresStore.this.accounts(Map.of());
+      return tree.all();
     }
 
     @Override
@@ -1857,7 +1827,9 @@ public final class PostgresStore implements Store, AutoCloseable {
       stream(
           streams.sql(
               """
-              select id, at, account_id, job_id, attempt, tflop_s, rule from charges order by id
+              select id, at, account_id, job_id, attempt, tflop_s, factor, rule
+              from charges
+              order by id
               """),
           (rs, n) ->
               new ChargeRow(
@@ -1867,6 +1839,7 @@ public final class PostgresStore implements Store, AutoCloseable {
                   rs.getLong("job_id"),
                   rs.getInt("attempt"),
                   rs.getDouble("tflop_s"),
+                  rs.getDouble("factor"),
                   rs.getString("rule")),
           each);
     }
@@ -2053,7 +2026,7 @@ public final class PostgresStore implements Store, AutoCloseable {
     return time == null ? null : time.toInstant();
   }
 
-  private static void one(int count, String what) {
+  static void one(int count, String what) {
     if (count != 1) {
       throw new Overtaken(what + " has changed since it was read");
     }

@@ -14,6 +14,8 @@ import evenhand.service.JsonRecorder;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.MemoryStore;
 import evenhand.simulator.SimulatedCluster;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -21,10 +23,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Who owns each GPU-second, case by case, with figures; here on a store in memory. */
 class LedgerTest {
@@ -39,6 +43,7 @@ class LedgerTest {
   Cycle cycle;
   Desk desk;
   Ledger ledger;
+  Policy decides = policy;
 
   @BeforeAll
   static void rules() throws PolicyFault {
@@ -62,11 +67,11 @@ class LedgerTest {
             store,
             cluster,
             Router.NONE,
-            () -> policy,
+            () -> decides,
             new JsonRecorder(),
             clock,
             CycleSettings.DEFAULT);
-    desk = new FrontDesk(store, () -> policy, cycle::latest, cycle.settings(), clock);
+    desk = new FrontDesk(store, () -> decides, cycle::latest, cycle.settings(), clock);
     ledger = new Ledger(store, cycle.settings(), clock);
     after(0);
   }
@@ -322,7 +327,7 @@ class LedgerTest {
     assertThat(byBudget.run().result()).isEqualTo(CycleReport.Result.DECIDED);
     assertThat(owners(LedgerFilter.ALL)).isEqualTo(Map.of("unallocated", 60.0, "idle", 20.0));
     assertThat(usage("BCG")).isZero();
-    assertThat(store.load(T0).accounts()).allMatch(a -> a.windowUsage() == 0);
+    assertThat(store.load(T0).used()).isEmpty();
   }
 
   @Test
@@ -346,5 +351,52 @@ class LedgerTest {
     assertThat(ledger.sums(LedgerFilter.ALL, Set.of(By.ACCOUNT)))
         .anyMatch(
             l -> "BCG".equals(l.group().get(By.ACCOUNT)) && l.chargedTflopSeconds().signum() == 0);
+  }
+
+  @Test
+  void whatIsChargedTimesAFactorAddsUpAndSaysSo(@TempDir Path folder) throws Exception {
+    Path rules = folder.resolve("rules");
+    try (Stream<Path> files = Files.walk(Path.of("rules"))) {
+      for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+        Path copy = folder.resolve(file);
+        Files.createDirectories(copy.getParent());
+        Files.writeString(
+            copy, Files.readString(file).replace("new Factor( 1 )", "new Factor( 0.5 )"));
+      }
+    }
+    decides = Policies.load(Optional.of(rules), "reservation", Map.of());
+    cluster.runTimes(o -> Duration.ofSeconds(100));
+    submit("BCG", 2);
+    after(0);
+    after(200);
+    double half = 2 * 100 * 82.6 / 2;
+    assertThat(usage("BCG")).isEqualTo(half);
+    assertThat(difference()).isNull();
+    assertThat(ledger.sums(LedgerFilter.ALL, Set.of(By.ACCOUNT)))
+        .filteredOn(line -> "BCG".equals(line.group().get(By.ACCOUNT)))
+        .singleElement()
+        .satisfies(
+            line -> {
+              assertThat(line.tflopSeconds()).isEqualByComparingTo("16520");
+              assertThat(line.chargedTflopSeconds()).isEqualByComparingTo("8260");
+            });
+  }
+
+  /** The policy changes while a job holds a reservation, and the job then runs for nobody (N5). */
+  @Test
+  void aReservationIsPaidForEvenIfItsJobThenRunsUnallocated() throws PolicyFault {
+    cluster.runTimes(o -> Duration.ofSeconds(100));
+    cluster.hold("n1", MID, 1);
+    Token job = submit("BCG", 2);
+    after(0);
+    after(10);
+    decides = Policies.load(Optional.empty(), "budget", Map.of());
+    cluster.hold("n1", MID, 0);
+    after(0);
+    after(200);
+    assertThat(store.job(job.job()).orElseThrow().job().state()).isEqualTo(JobState.COMPLETED);
+    assertThat(owners(LedgerFilter.ALL)).containsEntry("unallocated", 200.0);
+    assertThat(usage("BCG")).isEqualTo(10 * 82.6);
+    assertThat(difference()).isNull();
   }
 }

@@ -126,9 +126,6 @@ final class Invariants {
         if (job == null || !job.account().equals(charge.account())) {
           violations.add("C6: " + text(decided) + " is not for the account of that job");
         }
-        if (!(charge.tflopSeconds() >= 0) || Double.isInfinite(charge.tflopSeconds())) {
-          violations.add("C5: " + text(decided) + " is no amount");
-        }
       }
     }
     if (!forced.equals(charged)) {

@@ -54,10 +54,18 @@ class SimulationAgreesWithServiceTest {
           name + " claim",
           Policies.load(Optional.empty(), name, Map.of("gang_reservation", "claim")));
     }
+    Map<String, Policy> byTflops = new HashMap<>();
+    for (String name : List.of("budget", "budget-slices")) {
+      Map<String, String> unit = Map.of("charge_unit", "tflop_s");
+      byTflops.put(name, Policies.load(Optional.empty(), name, unit));
+    }
     int decisions = 0;
     for (long seed = 1; seed <= WORLDS; seed++) {
       RandomWorld world = RandomWorld.of(seed, true);
       Policy policy = policies.get(world.loaded());
+      if (seed % 2 == 0) {
+        policy = byTflops.getOrDefault(world.loaded(), policy);
+      }
       List<Made> made = new ArrayList<>();
       Simulation.Result result =
           world

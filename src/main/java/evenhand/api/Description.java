@@ -44,6 +44,9 @@ class Description {
     api.getComponents()
         .addSchemas("Submission", schema(SubmissionForm.SHAPE))
         .addSchemas("Cancellation", schema(SubmissionForm.CANCELLATION))
+        .addSchemas("NewDrain", schema(ContractRoute.DRAIN))
+        .addSchemas("EndOfDrain", schema(ContractRoute.RESUME))
+        .addSchemas("NewCheckpoint", schema(ContractRoute.CHECKPOINT))
         .addSchemas("NewCorrection", schema(LedgerRoute.CORRECTION))
         .addSchemas("NewWeights", schema(AccountsRoute.NEW_WEIGHTS))
         .addSchemas("NewTree", schema(AccountsRoute.NEW_TREE))
@@ -85,6 +88,15 @@ class Description {
     if (path.equals("/v1/jobs/{id}/cancel")) {
       item.getPost().requestBody(body("Cancellation", false));
     }
+    if (path.equals("/v1/jobs/{id}/checkpoint")) {
+      item.getPost().requestBody(body("NewCheckpoint", false));
+    }
+    if (path.equals("/v1/nodes/{node}/drain")) {
+      item.getPost().requestBody(body("NewDrain", true));
+    }
+    if (path.equals("/v1/nodes/{node}/resume")) {
+      item.getPost().requestBody(body("EndOfDrain", false));
+    }
     if (path.equals("/v1/ledger/corrections")) {
       item.getPost().requestBody(body("NewCorrection", true));
     }
@@ -96,7 +108,7 @@ class Description {
     }
     boolean list =
         item.getGet() != null
-            && (!path.contains("{") || path.startsWith("/v1/accounts/"))
+            && (!path.contains("{") || path.startsWith("/v1/accounts/") || path.endsWith("/drains"))
             && !path.equals("/v1/policy")
             && !path.endsWith("/verify");
     if (list) {

@@ -62,6 +62,10 @@ class Problems {
           case "NOT_WAITING" ->
               Problem.of(409, "NOT_WAITING", "It does not wait", refused.getMessage());
           case "BUSY" -> Problem.of(409, "BUSY", "It is changing just now", refused.getMessage());
+          case "NOT_RUNNING" ->
+              Problem.of(409, "NOT_RUNNING", "The job does not run", refused.getMessage());
+          case "DRAINED_BY_SLURM" ->
+              Problem.of(409, "DRAINED_BY_SLURM", "Slurm itself drains it", refused.getMessage());
           case "FORBIDDEN" ->
               Problem.of(403, "FORBIDDEN", "That is not yours to do", refused.getMessage());
           case "NO_FIT_PLACEMENT" ->

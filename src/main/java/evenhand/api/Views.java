@@ -45,6 +45,11 @@ final class Views {
       List<Gpus> on,
       @JsonProperty("reservation_tflop_s") double reservationTflopSeconds,
       @JsonProperty("charged_tflop_s") double chargedTflopSeconds,
+      @JsonProperty("makes_room_for") String makesRoomFor,
+      @JsonProperty("ends_by") Instant endsBy,
+      @JsonProperty("waits_for") List<String> waitsFor,
+      @JsonProperty("waits_until") Instant waitsUntil,
+      @JsonProperty("checkpoint_at") Instant checkpointAt,
       @JsonInclude(JsonInclude.Include.NON_NULL) Terms terms) {
 
     static Job of(Desk.JobView v) {
@@ -81,6 +86,11 @@ final class Views {
           v.on() == null ? List.of() : v.on().stream().map(Gpus::of).toList(),
           v.reservationTflopSeconds(),
           v.chargedTflopSeconds(),
+          v.makesRoomFor(),
+          v.endsBy(),
+          v.waitsFor(),
+          v.waitsUntil(),
+          v.checkpointAt(),
           Terms.of(terms));
     }
   }

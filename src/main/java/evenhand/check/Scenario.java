@@ -35,7 +35,8 @@ public record Scenario(
    *
    * @param at since the scenario's start
    * @param inventory GPUs by node and tier that exist from now on; 0 takes them away
-   * @param node nodes that change: {@code up}, {@code drain}, {@code down}, {@code retired}
+   * @param node nodes that change: {@code up}, {@code drain}, {@code closed}, {@code down}, {@code
+   *     retired}
    * @param free GPUs that jobs nobody follows give back; {@code hold}: GPUs they take
    * @param charge TFLOP-seconds that jobs nobody follows cost an account
    * @param submit jobs that must be accepted
@@ -79,6 +80,8 @@ public record Scenario(
    *
    * @param minimumTier name of the lowest tier accepted, or null
    * @param timeLimitSeconds or null for none
+   * @param leavesAfter how long it goes on when it is told to leave; ended at the latest when its
+   *     grace time is over
    * @param role the submitter's role, or null
    * @param code the refusal expected, null for any
    * @param field the field that must be at fault, or null for any
@@ -97,6 +100,7 @@ public record Scenario(
       boolean resumable,
       int priority,
       Long timeLimitSeconds,
+      Duration leavesAfter,
       String role,
       String code,
       String field,

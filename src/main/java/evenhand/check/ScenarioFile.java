@@ -81,6 +81,8 @@ public final class ScenarioFile {
       Field.whole("priority", -1_000_000, 1_000_000).or(0);
   private static final Field<Duration> TIME_LIMIT = Field.duration("time_limit").or(null);
   private static final Field<Duration> TIME_LIMIT_S = Field.duration("time_limit_s").or(null);
+  private static final Field<Duration> LEAVES_AFTER =
+      Field.duration("leaves_after").or(Duration.ZERO);
   private static final Field<String> ROLE = Field.text("role").or(null);
   private static final Field<String> CODE = Field.text("code").or(null);
   private static final Field<String> BY = Field.text("by").or(null);
@@ -103,6 +105,7 @@ public final class ScenarioFile {
           PRIORITY,
           TIME_LIMIT,
           TIME_LIMIT_S,
+          LEAVES_AFTER,
           ROLE,
           SAYS);
   private static final Shape SUBMIT = Shape.of("a submission", ASKED.toArray(Field<?>[]::new));
@@ -157,7 +160,8 @@ public final class ScenarioFile {
       Shape.of("a scenario", TITLE, CLAUSES, POLICY, SET, TIERS, NODES, ACCOUNTS, STEPS);
 
   private static final Set<String> TYPES =
-      new TreeSet<>(Set.of("start", "reserve", "absorb", "release", "preempt", "charge", "wait"));
+      new TreeSet<>(
+          Set.of("start", "reserve", "absorb", "claim", "release", "preempt", "charge", "wait"));
   private static final Set<String> PARTS =
       new TreeSet<>(
           Set.of(
@@ -172,6 +176,7 @@ public final class ScenarioFile {
           "drain", "drain",
           "draining", "drain",
           "drained", "drain",
+          "closed", "closed",
           "retired", "retired");
   private static final Set<String> DEATHS = Set.of("oom", "node", "error", "timeout");
 
@@ -695,6 +700,7 @@ public final class ScenarioFile {
             s.get(RESUMABLE),
             s.get(PRIORITY),
             limit == null ? null : limit.toSeconds(),
+            s.get(LEAVES_AFTER),
             s.get(ROLE),
             shape == REFUSE ? s.get(CODE) : null,
             shape == REFUSE ? s.get(FIELD) : null,

@@ -21,6 +21,7 @@ import evenhand.facts.Tier;
 import evenhand.input.Durations;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Charge;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Outcome;
 import evenhand.outcomes.Preempt;
@@ -34,6 +35,7 @@ import evenhand.policy.RuleFailed;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.MemoryStore;
 import evenhand.simulator.SimulatedCluster;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -57,6 +59,7 @@ final class ScenarioRun {
   private final SimulatedCluster cluster = new SimulatedCluster(clock);
   private final Map<String, String> idOf = new HashMap<>();
   private final Map<String, String> nameOf = new HashMap<>();
+  private final Map<String, Duration> leaves = new HashMap<>();
   private final Map<String, Map<String, Integer>> held = new HashMap<>();
   private final Map<String, Map<String, Integer>> capacity = new HashMap<>();
   private final Set<String> retired = new HashSet<>();
@@ -78,6 +81,7 @@ final class ScenarioRun {
       store.usedBefore(account.id(), account.windowUsage(), START);
     }
     scenario.nodes().forEach((node, gpus) -> gpus.forEach((t, n) -> exists(node, t, n)));
+    cluster.leaveTimes(order -> leaves.get(order.jobName()));
     this.cycle =
         new Cycle(
             store,
@@ -181,6 +185,10 @@ final class ScenarioRun {
     if (retired.remove(node)) {
       capacity.get(node).forEach((tier, gpus) -> cluster.node(node, tier(tier), gpus));
     }
+    if (word.equals("closed")) {
+      cluster.close(node);
+      return;
+    }
     cluster.state(
         node,
         switch (word) {
@@ -265,6 +273,7 @@ final class ScenarioRun {
 
   private void submit(Step step, Submit submit) {
     try {
+      leaves.put(submit.job(), submit.leavesAfter());
       Desk.JobView job = desk.submit(newJob(submit), null);
       idOf.put(submit.job(), job.id());
       nameOf.put(job.id(), submit.job());
@@ -468,6 +477,12 @@ final class ScenarioRun {
       parts.put("node", String.join(",", start.on().stream().map(Share::node).sorted().toList()));
       parts.put("tier", start.on().get(0).tier().name());
       parts.put("gpus", Integer.toString(start.on().get(0).gpus()));
+    } else if (o instanceof Claimed c) {
+      type = "claim";
+      parts.put("node", String.join(",", c.on().stream().map(Share::node).sorted().toList()));
+      parts.put("tier", c.on().get(0).tier().name());
+      parts.put("gpus", Integer.toString(c.on().get(0).gpus()));
+      message = "not later than " + c.readyAt();
     } else if (o instanceof Reserve r) {
       type = "reserve";
       on(parts, r.node(), r.tier(), r.gpus());

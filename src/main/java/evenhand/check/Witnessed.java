@@ -4,6 +4,7 @@ import evenhand.facts.Account;
 import evenhand.facts.Ended;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
+import evenhand.facts.Setting;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.outcomes.Admission;
@@ -58,6 +59,11 @@ record Witnessed(Policy policy, List<Decided> settled) implements Policy {
   @Override
   public Optional<Duration> lookback() {
     return policy.lookback();
+  }
+
+  @Override
+  public Optional<Setting> setting(String name) {
+    return policy.setting(name);
   }
 
   @Override

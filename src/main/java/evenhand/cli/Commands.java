@@ -83,8 +83,14 @@ public final class Commands {
     add("job", new JobCommand(console));
     add("why", new WhyCommand(console));
     add("cancel", new CancelCommand(console));
+    add("checkpoint", new ContractCommands.CheckpointCommand(console));
     add("queue", new QueueCommand(console));
     add("placements", new PlacementsCommand(console));
+    add("nodes", new ContractCommands.NodesCommand(console));
+    CommandLine node = new CommandLine(new ContractCommands.NodeGroup(console));
+    node.addSubcommand("drain", new ContractCommands.DrainCommand(console));
+    node.addSubcommand("resume", new ContractCommands.ResumeCommand(console));
+    add("node", node);
     CommandLine accounts = new CommandLine(new AccountsCommand(console));
     accounts.addSubcommand("apply", new AccountsApplyCommand(console));
     accounts.addSubcommand("weights", new AccountsWeightsCommand(console));

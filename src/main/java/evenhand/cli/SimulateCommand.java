@@ -121,6 +121,15 @@ public final class SimulateCommand extends Command {
               + " ${DEFAULT-VALUE}).")
   private String every = "10m";
 
+  @Option(
+      names = "--leave-after",
+      paramLabel = "TIME",
+      defaultValue = "0s",
+      description =
+          "How long a preempted job goes on after its signal; at most the policy's grace time"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String leaveAfter = "0s";
+
   @Option(names = "--strict", description = "Rows that cannot be jobs are an error.")
   private boolean strict;
 
@@ -156,6 +165,7 @@ public final class SimulateCommand extends Command {
     if (pause.isZero()) {
       throw wrongUse("--every must be more than 0 s.");
     }
+    Duration leave = duration("--leave-after", leaveAfter);
     ClusterPlan plan = ClusterPlan.read(Console.called(cluster), console().read(cluster));
     AccountPlan tree =
         accounts == null
@@ -190,7 +200,7 @@ public final class SimulateCommand extends Command {
             ">WALL_S");
     List<Map<String, Object>> summaries = new ArrayList<>();
     for (Policy policy : loaded) {
-      summaries.add(simulate(policy, plan, tree, trace, stop, pause, table));
+      summaries.add(simulate(policy, plan, tree, trace, stop, pause, leave, table));
     }
     print(
         output.isJson()
@@ -206,10 +216,13 @@ public final class SimulateCommand extends Command {
       Trace trace,
       Duration stop,
       Duration pause,
+      Duration leave,
       Table table) {
     Simulation.Result result;
     try {
-      result = new Simulation(policy, plan, tree, trace.jobs(), stop, pause, witness(policy)).run();
+      result =
+          new Simulation(policy, plan, tree, trace.jobs(), stop, pause, leave, witness(policy))
+              .run();
     } catch (Simulation.Restless e) {
       throw new Failed(Exit.WRONG_USE, e.getMessage() + ".");
     }

@@ -18,7 +18,13 @@ import java.util.List;
  * @param cancelBy who asked to cancel it, or null
  * @param preemptFor id of the job it has to make room for (K4), {@link #ITS_NODE} when it has to
  *     leave its node (X2), or null
+ * @param endBy when its grace time is over and it is ended, if it has not left before (K6); null
+ *     while nobody told it to go
  * @param recalled why it is taken back from the cluster before it ran, or null
+ * @param waitsFor attempts that have to leave before it can start
+ * @param waitsUntil when its start is undone should they still be there; null when it waits for
+ *     nobody
+ * @param checkpointAt the last checkpoint its job reported (K4), or null
  */
 public record Attempt(
     long job,
@@ -35,12 +41,32 @@ public record Attempt(
     boolean allocated,
     String cancelBy,
     String preemptFor,
-    String recalled) {
+    Instant endBy,
+    String recalled,
+    List<Victim> waitsFor,
+    Instant waitsUntil,
+    Instant checkpointAt) {
   /** Stands in {@code preemptFor} for the node that an attempt has to leave. */
   public static final String ITS_NODE = "node";
 
+  /** An attempt that makes room for another. */
+  public record Victim(long job, int attempt) {
+    /** {@code 12-3}: attempt 3 of job 12. */
+    public String text() {
+      return job + "-" + attempt;
+    }
+
+    /** Reads what {@link #text} wrote. */
+    public static Victim read(String text) {
+      int dash = text.indexOf('-');
+      return new Victim(
+          Long.parseLong(text.substring(0, dash)), Integer.parseInt(text.substring(dash + 1)));
+    }
+  }
+
   public Attempt {
     on = List.copyOf(on);
+    waitsFor = List.copyOf(waitsFor);
   }
 
   /** A new allocated attempt, not given to the cluster yet. */
@@ -66,69 +92,74 @@ public record Attempt(
         allocated,
         null,
         null,
+        null,
+        null,
+        List.of(),
+        null,
         null);
   }
 
   /** Known on the cluster under this number. */
   public Attempt known(String number) {
-    return with(
-        state, number, startedAt, endedAt, lastSeenAt, restarts, cancelBy, preemptFor, recalled);
+    return new Parts(this).clusterJob(number).made();
   }
 
   public Attempt running(Instant since, Instant seenAt, int restartsNow) {
-    return with(
-        JobState.RUNNING,
-        clusterJob,
-        since,
-        endedAt,
-        seenAt,
-        restartsNow,
-        cancelBy,
-        preemptFor,
-        recalled);
+    return new Parts(this)
+        .state(JobState.RUNNING)
+        .startedAt(since)
+        .seen(seenAt, restartsNow)
+        .waits(List.of(), null)
+        .made();
   }
 
   /** Queued again on the cluster by somebody else, still this attempt. */
   public Attempt pendingAgain(Instant seenAt, int restartsNow) {
-    return with(
-        JobState.DISPATCHING,
-        clusterJob,
-        null,
-        endedAt,
-        seenAt,
-        restartsNow,
-        cancelBy,
-        preemptFor,
-        recalled);
+    return new Parts(this)
+        .state(JobState.DISPATCHING)
+        .startedAt(null)
+        .seen(seenAt, restartsNow)
+        .made();
   }
 
   public Attempt seen(Instant at) {
-    return with(
-        state, clusterJob, startedAt, endedAt, at, restarts, cancelBy, preemptFor, recalled);
+    return new Parts(this).seen(at, restarts).made();
   }
 
   public Attempt over(JobState how, Instant from, Instant at) {
-    return with(how, clusterJob, from, at, lastSeenAt, restarts, cancelBy, preemptFor, recalled);
+    return new Parts(this).state(how).startedAt(from).endedAt(at).waits(List.of(), null).made();
   }
 
   public Attempt toCancel(String by) {
-    return with(
-        state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, by, preemptFor, recalled);
+    return new Parts(this).cancelBy(by).made();
   }
 
   /**
    * @param forJob the job it makes room for, or null when it must leave its node
+   * @param by when it is ended, if it has not left before
    */
-  public Attempt toPreempt(String forJob) {
-    String forWhat = forJob == null ? ITS_NODE : forJob;
-    return with(
-        state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, cancelBy, forWhat, recalled);
+  public Attempt toPreempt(String forJob, Instant by) {
+    return new Parts(this).preempt(forJob == null ? ITS_NODE : forJob, by).made();
   }
 
   /** To be taken back for this reason; null: not any more. */
   public Attempt toRecall(String because) {
-    return with(
-        state, clusterJob, startedAt, endedAt, lastSeenAt, restarts, cancelBy, preemptFor, because);
+    return new Parts(this).recalled(because).made();
+  }
+
+  /** To start when these have left, and to be undone should they be there at {@code until}. */
+  public Attempt waiting(List<Victim> victims, Instant until) {
+    return new Parts(this).waits(victims, victims.isEmpty() ? null : until).made();
+  }
+
+  /** Its job has reported a checkpoint of this moment. */
+  public Attempt checkpoint(Instant at) {
+    return new Parts(this).checkpointAt(at).made();
+  }
+
+  /** Itself, as those see it that wait for it to leave. */
+  public Victim asVictim() {
+    return new Victim(job, attempt);
   }
 
   /** Whether it was told to go, for whatever reason, and will be gone soon. */
@@ -141,31 +172,114 @@ public record Attempt(
     return on.stream().mapToInt(Share::gpus).sum();
   }
 
-  private Attempt with(
-      JobState state,
-      String clusterJob,
-      Instant startedAt,
-      Instant endedAt,
-      Instant lastSeenAt,
-      int restarts,
-      String cancelBy,
-      String preemptFor,
-      String recalled) {
-    return new Attempt(
-        job,
-        attempt,
-        account,
-        on,
-        state,
-        decidedAt,
-        clusterJob,
-        startedAt,
-        endedAt,
-        lastSeenAt,
-        restarts,
-        allocated,
-        cancelBy,
-        preemptFor,
-        recalled);
+  /** The parts of an attempt that change, while they do. */
+  private static final class Parts {
+    private final Attempt of;
+    private JobState state;
+    private String clusterJob;
+    private Instant startedAt;
+    private Instant endedAt;
+    private Instant lastSeenAt;
+    private int restarts;
+    private String cancelBy;
+    private String preemptFor;
+    private Instant endBy;
+    private String recalled;
+    private List<Victim> waitsFor;
+    private Instant waitsUntil;
+    private Instant checkpointAt;
+
+    Parts(Attempt of) {
+      this.of = of;
+      state = of.state;
+      clusterJob = of.clusterJob;
+      startedAt = of.startedAt;
+      endedAt = of.endedAt;
+      lastSeenAt = of.lastSeenAt;
+      restarts = of.restarts;
+      cancelBy = of.cancelBy;
+      preemptFor = of.preemptFor;
+      endBy = of.endBy;
+      recalled = of.recalled;
+      waitsFor = of.waitsFor;
+      waitsUntil = of.waitsUntil;
+      checkpointAt = of.checkpointAt;
+    }
+
+    Parts state(JobState now) {
+      state = now;
+      return this;
+    }
+
+    Parts clusterJob(String number) {
+      clusterJob = number;
+      return this;
+    }
+
+    Parts startedAt(Instant at) {
+      startedAt = at;
+      return this;
+    }
+
+    Parts endedAt(Instant at) {
+      endedAt = at;
+      return this;
+    }
+
+    Parts seen(Instant at, int restartsNow) {
+      lastSeenAt = at;
+      restarts = restartsNow;
+      return this;
+    }
+
+    Parts cancelBy(String by) {
+      cancelBy = by;
+      return this;
+    }
+
+    Parts preempt(String forWhat, Instant by) {
+      preemptFor = forWhat;
+      endBy = by;
+      return this;
+    }
+
+    Parts recalled(String because) {
+      recalled = because;
+      return this;
+    }
+
+    Parts waits(List<Victim> victims, Instant until) {
+      waitsFor = victims;
+      waitsUntil = until;
+      return this;
+    }
+
+    Parts checkpointAt(Instant at) {
+      checkpointAt = at;
+      return this;
+    }
+
+    Attempt made() {
+      return new Attempt(
+          of.job,
+          of.attempt,
+          of.account,
+          of.on,
+          state,
+          of.decidedAt,
+          clusterJob,
+          startedAt,
+          endedAt,
+          lastSeenAt,
+          restarts,
+          of.allocated,
+          cancelBy,
+          preemptFor,
+          endBy,
+          recalled,
+          waitsFor,
+          waitsUntil,
+          checkpointAt);
+    }
   }
 }

@@ -1,5 +1,6 @@
 package evenhand.cycle;
 
+import evenhand.facts.Claim;
 import evenhand.outcomes.Charge;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
@@ -31,6 +32,9 @@ public final class Changes {
   private final Map<Long, Order> orders = new LinkedHashMap<>();
   private final List<Finish> finished = new ArrayList<>();
   private final List<Token> hurried = new ArrayList<>();
+  private final List<NodeDrain> drains = new ArrayList<>();
+  private Claim claim;
+  private ClaimEnd claimEnd;
   private DecisionRecord decision;
 
   private Changes(Instant at, boolean lead) {
@@ -143,6 +147,22 @@ public final class Changes {
     hurried.add(token);
   }
 
+  /** A drain that begins, or as it will be. */
+  public void put(NodeDrain drain) {
+    drains.add(drain);
+  }
+
+  /** The claim that stands ends (G4), by this clause; then another may begin. */
+  public record ClaimEnd(long job, String rule, String because) {}
+
+  public void end(ClaimEnd end) {
+    claimEnd = end;
+  }
+
+  public void claim(Claim begun) {
+    claim = begun;
+  }
+
   public void decided(DecisionRecord record) {
     decision = record;
   }
@@ -218,6 +238,21 @@ public final class Changes {
     return hurried;
   }
 
+  /** New drains, and changed ones. */
+  public List<NodeDrain> drains() {
+    return drains;
+  }
+
+  /** The end of the claim that stood, or null; it comes before {@link #claim}. */
+  public ClaimEnd claimEnd() {
+    return claimEnd;
+  }
+
+  /** A new claim, or null. */
+  public Claim claim() {
+    return claim;
+  }
+
   /** The decision to be remembered, or null. */
   public DecisionRecord decision() {
     return decision;
@@ -233,6 +268,9 @@ public final class Changes {
         && orders.isEmpty()
         && finished.isEmpty()
         && hurried.isEmpty()
+        && drains.isEmpty()
+        && claim == null
+        && claimEnd == null
         && decision == null;
   }
 }

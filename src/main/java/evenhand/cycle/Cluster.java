@@ -33,6 +33,12 @@ public interface Cluster {
    */
   Release release(String clusterJob, Token token);
 
+  /**
+   * Tells a running job, its batch shell too, that it will be ended soon, so that it can save its
+   * work (K6). Telling one that does not run, or has ended, is done, not an error.
+   */
+  Cancellation signal(String clusterJob, Token token);
+
   /** Ends a job. Cancelling one that has ended already is done, not an error. */
   Cancellation cancel(String clusterJob, Token token);
 

@@ -1,19 +1,14 @@
 package evenhand.cycle;
 
-import evenhand.facts.Reservation;
 import evenhand.facts.Snapshot;
 import evenhand.outcomes.Absorb;
-import evenhand.outcomes.Charge;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
-import evenhand.outcomes.HoldingCost;
 import evenhand.outcomes.Outcome;
-import evenhand.outcomes.Preempt;
-import evenhand.outcomes.Release;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
 import evenhand.outcomes.Wait;
-import evenhand.outcomes.Yield;
 import evenhand.policy.Policy;
 import evenhand.policy.RuleFailed;
 import java.time.Clock;
@@ -139,6 +134,7 @@ public final class Cycle {
       if (outcome instanceof Wait
           || outcome instanceof Start
           || outcome instanceof Reserve
+          || outcome instanceof Claimed
           || outcome instanceof Absorb) {
         verdicts.put(outcome.job(), decided);
       }
@@ -186,7 +182,13 @@ public final class Cycle {
         steps.reached(Steps.Step.AFTER_FOLLOWING);
         int carriedOut = errands.run(notes);
         orders += carriedOut;
-        decide(changed || carriedOut > 0 ? world(now) : world, now);
+        World latest = changed || carriedOut > 0 ? world(now) : world;
+        Changes drains = new Drains(latest, reading, now, notes).follow();
+        if (!drains.isEmpty()) {
+          store.commit(drains);
+          latest = world(now);
+        }
+        decide(latest, now);
       } catch (Overtaken e) {
         return report(CycleReport.Result.OVERTAKEN, e.getMessage());
       } catch (RuleFailed e) {
@@ -219,7 +221,7 @@ public final class Cycle {
     }
 
     private Survey survey(World world) {
-      Survey survey = new Survey(reading, world.tiers(), store.installation());
+      Survey survey = new Survey(reading, world.tiers(), store.installation(), world.drains());
       for (String model : survey.unknownModels()) {
         if (toldModels.add(model)) {
           notes.add("the cluster has " + model + ", which no tier names: shown, not used");
@@ -346,7 +348,8 @@ public final class Cycle {
       world.jobs().forEach(j -> jobs.put(j.asks().id(), j));
       Map<String, Attempt> attempts = new HashMap<>();
       world.attempts().forEach(a -> attempts.put(Long.toString(a.job()), a));
-      Changes changes = Cycle.effects(made, store.installation(), jobs, attempts);
+      Changes changes =
+          Effects.of(made, store.installation(), jobs, attempts, settings.leaving(deciding));
       Set<Long> said = new java.util.LinkedHashSet<>();
       boolean isNew = false;
       for (Decided decided : made.outcomes()) {
@@ -389,179 +392,5 @@ public final class Cycle {
       }
     }
     return waits;
-  }
-
-  /**
-   * What a decision does: the one place where that is worked out, for the service and for the
-   * simulator, which keeps its world in other ways.
-   *
-   * @param installation the word in the tokens of attempts that begin
-   * @param jobs all that have not ended, by id; brought up to date
-   * @param attempts those that have not ended, by the id of their job
-   * @throws RuleFailed when the decision is about something that is not there
-   */
-  public static Changes effects(
-      Decision made,
-      String installation,
-      Map<String, StoredJob> jobs,
-      Map<String, Attempt> attempts) {
-    Changes changes = Changes.ofCycle(made.now());
-    new Effects(made, installation, changes, jobs, attempts).apply();
-    return changes;
-  }
-
-  /** What a decision does to jobs, accounts and the outbox: accruals first, then its outcomes. */
-  private static final class Effects {
-    private final Decision decision;
-    private final String installation;
-    private final Changes changes;
-    private final Map<String, StoredJob> jobs;
-    private final Map<String, Attempt> attempts;
-
-    Effects(
-        Decision decision,
-        String installation,
-        Changes changes,
-        Map<String, StoredJob> jobs,
-        Map<String, Attempt> attempts) {
-      this.decision = decision;
-      this.installation = installation;
-      this.changes = changes;
-      this.jobs = jobs;
-      this.attempts = attempts;
-    }
-
-    void apply() {
-      decision.accruals().forEach(this::accrue);
-      for (Decided decided : decision.outcomes()) {
-        Outcome outcome = decided.outcome();
-        if (outcome instanceof Start start) {
-          start(start);
-        } else if (outcome instanceof Reserve r) {
-          reserve(r);
-        } else if (outcome instanceof Absorb absorb) {
-          absorb(absorb);
-        } else if (outcome instanceof Release release) {
-          StoredJob job = job(release.job());
-          put(job.holding(null, job.carriedTflopSeconds()));
-        } else if (outcome instanceof Charge charge) {
-          StoredJob job = job(charge.job());
-          changes.charge(job.asks().attempt(), charge, decided.rule());
-          Reservation held = job.reservation();
-          put(job.holding(held == null ? null : accrued(held, held.gpus(), 0, decision.now()), 0));
-        } else if (outcome instanceof Preempt preempt) {
-          preempt(preempt);
-        }
-      }
-    }
-
-    private StoredJob job(String id) {
-      StoredJob job = jobs.get(id);
-      if (job == null) {
-        throw new RuleFailed("the decision is about job " + id + ", which is not in the snapshot");
-      }
-      return job;
-    }
-
-    private void put(StoredJob job) {
-      jobs.put(job.asks().id(), job);
-      changes.put(job);
-    }
-
-    /** A clock that stepped back moves nothing: the stretch counts from the later moment on. */
-    private static Reservation accrued(
-        Reservation held, int gpus, double tflopSeconds, Instant at) {
-      return new Reservation(
-          held.job(),
-          held.account(),
-          held.node(),
-          held.tier(),
-          gpus,
-          held.since(),
-          tflopSeconds,
-          at.isBefore(held.accruedAt()) ? held.accruedAt() : at);
-    }
-
-    private void accrue(HoldingCost cost) {
-      StoredJob job = job(cost.job());
-      Reservation held = job.reservation();
-      if (held == null) {
-        throw new RuleFailed("the decision accrues for job " + job.id() + ", which holds nothing");
-      }
-      if (!cost.to().isAfter(cost.from())) {
-        return;
-      }
-      changes.hold(job.asks().attempt(), cost);
-      double carried = job.carriedTflopSeconds() + cost.tflopSeconds();
-      put(job.holding(accrued(held, held.gpus(), carried, cost.to()), carried));
-    }
-
-    private void reserve(Reserve reserve) {
-      StoredJob job = job(reserve.job());
-      if (job.reservation() != null) {
-        throw new RuleFailed("job " + job.id() + " would hold two reservations");
-      }
-      Reservation held =
-          new Reservation(
-              reserve.job(),
-              job.asks().account(),
-              reserve.node(),
-              reserve.tier(),
-              reserve.gpus(),
-              decision.now(),
-              job.carriedTflopSeconds(),
-              decision.now());
-      put(job.holding(held, job.carriedTflopSeconds()));
-    }
-
-    private void absorb(Absorb absorb) {
-      StoredJob job = job(absorb.job());
-      Reservation held = job.reservation();
-      if (held == null) {
-        throw new RuleFailed("job " + job.id() + " would add to a reservation it does not hold");
-      }
-      put(
-          job.holding(
-              accrued(
-                  held, held.gpus() + absorb.gpus(), held.accruedTflopSeconds(), held.accruedAt()),
-              job.carriedTflopSeconds()));
-    }
-
-    private void start(Start start) {
-      StoredJob job = job(start.job());
-      if (job.state() != JobState.GLOBAL_QUEUE_WAIT) {
-        throw new RuleFailed("job " + job.id() + " would start and is " + job.state());
-      }
-      Token token = new Token(installation, job.id(), job.asks().attempt());
-      put(job.to(JobState.DISPATCHING, null).holding(null, job.carriedTflopSeconds()));
-      changes.begin(
-          Attempt.decided(
-              job.id(),
-              token.attempt(),
-              job.asks().account(),
-              start.on(),
-              decision.now(),
-              !Boolean.FALSE.equals(start.allocated())));
-      for (Yield yield : decision.yields()) {
-        if (yield.job().equals(start.job())) {
-          changes.write(
-              Order.yield(token, yield.node(), yield.tier(), yield.gpus(), decision.now()));
-        }
-      }
-      changes.write(Order.submit(token, decision.now()));
-    }
-
-    private void preempt(Preempt preempt) {
-      Attempt attempt = attempts.get(preempt.job());
-      if (attempt == null) {
-        throw new RuleFailed("job " + preempt.job() + " would be preempted and does not run");
-      }
-      if (attempt.leaving()) {
-        return;
-      }
-      changes.put(job(preempt.job()), attempt.toPreempt(preempt.forJob()));
-      changes.write(
-          Order.cancel(new Token(installation, attempt.job(), attempt.attempt()), decision.now()));
-    }
   }
 }

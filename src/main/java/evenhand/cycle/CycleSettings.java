@@ -69,6 +69,27 @@ public record CycleSettings(
     return policy.lookback().or(() -> Optional.ofNullable(lookback));
   }
 
+  /**
+   * How work leaves under a policy.
+   *
+   * @param grace between the signal that a preempted job gets and its end (K6)
+   * @param start how long a start that waits for others to leave is kept, from its decision
+   */
+  public record Leaving(Duration grace, Duration start) {}
+
+  /**
+   * The policy's {@code grace}; a start waits for it, and as long again as one may be pending on
+   * the cluster. Policies that end nobody need not say any.
+   */
+  public Leaving leaving(Policy policy) {
+    Duration grace =
+        policy
+            .setting("grace")
+            .map(s -> Duration.ofMillis(Math.round(s.number() * 1000)))
+            .orElse(Duration.ZERO);
+    return new Leaving(grace, grace.plus(pendingLimit));
+  }
+
   /** The pause after so many tries. */
   Duration pauseAfter(int tries) {
     Duration grown = pause.multipliedBy(1L << Math.min(Math.max(tries - 1, 0), 16));

@@ -45,7 +45,8 @@ public interface Desk {
   JobView cancel(String id, String by);
 
   /**
-   * The queue in the order of the active policy as it stands now, with the figures that order it.
+   * The queue in the order of the active policy as it stands now, with the figures that order it;
+   * before it, jobs that were given their GPUs and wait for others to leave them.
    */
   Page<QueueLine> queue(int limit, String cursor);
 
@@ -133,6 +134,12 @@ public interface Desk {
    * @param reservationTflopSeconds what its reservations have cost and its account was not charged
    *     yet
    * @param chargedTflopSeconds what its account was charged for it so far
+   * @param makesRoomFor the job it was told to make room for (K4), {@code node} where it has to
+   *     leave its node (X2), or null
+   * @param endsBy when it is ended if it has not left before (K6), or null
+   * @param waitsFor jobs that have to leave before it can start on the GPUs it was given
+   * @param waitsUntil when its start is undone should they still be there, or null
+   * @param checkpointAt the last checkpoint it reported, or null
    */
   record JobView(
       String id,
@@ -159,14 +166,20 @@ public interface Desk {
       ReservationView reservation,
       List<Share> on,
       double reservationTflopSeconds,
-      double chargedTflopSeconds) {}
+      double chargedTflopSeconds,
+      String makesRoomFor,
+      Instant endsBy,
+      List<String> waitsFor,
+      Instant waitsUntil,
+      Instant checkpointAt) {}
 
   record ReservationView(String node, String tier, int gpus) {}
 
   /**
    * A line of the queue.
    *
-   * @param position 1 for the first
+   * @param position 1 for the first; 0 for a job that was given its GPUs and waits for others to
+   *     leave them
    * @param figures what ordered it: name of the key, e.g. {@code account_usage}, and its value
    * @param path the ratios that placed it, from the top of the account tree down; empty under a
    *     policy that does not look at the tree, and for unallocated work

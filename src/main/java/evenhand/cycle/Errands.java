@@ -25,6 +25,9 @@ import java.util.function.Supplier;
 final class Errands {
   private static final int RECORDING_TRIES = 5;
 
+  /** Between tries to tell a job that it has to leave: its grace time runs. */
+  private static final Duration SIGNAL_PAUSE = Duration.ofSeconds(5);
+
   private final Store store;
   private final Cluster cluster;
   private final Router router;
@@ -70,7 +73,11 @@ final class Errands {
         break;
       }
       boolean fine =
-          order.kind() == Order.Kind.SUBMIT ? submit(order, notes) : cancel(order, notes);
+          switch (order.kind()) {
+            case SUBMIT -> submit(order, notes);
+            case SIGNAL -> signal(order, notes);
+            default -> cancel(order, notes);
+          };
       failures = fine ? 0 : failures + 1;
       done++;
     }
@@ -155,6 +162,13 @@ final class Errands {
     }
     if (attempt.cancelBy() != null) {
       end(order, JobState.CANCELLED, "cancelled by " + attempt.cancelBy(), notes);
+      return true;
+    }
+    if (attempt.recalled() != null || attempt.preemptFor() != null) {
+      requeue(
+          order,
+          attempt.recalled() != null ? attempt.recalled() : "it made room before it had started",
+          notes);
       return true;
     }
     boolean spent =
@@ -242,7 +256,7 @@ final class Errands {
 
   /** Lets an attempt run whose number is written down; may be done more than once. */
   private boolean release(Order order, Attempt attempt, List<String> notes) {
-    if (attempt.cancelBy() != null || attempt.recalled() != null) {
+    if (attempt.leaving()) {
       close(order, "on the cluster as " + attempt.clusterJob() + ", to be ended there");
       return true;
     }
@@ -282,8 +296,7 @@ final class Errands {
           changes.put(order.closed(now(), because));
           StoredJob job = settled(changes, r, how.name());
           changes.put(job.over(how, because, now(), null), r.attempt().over(how, null, now()));
-          changes.finish(order.token(), Order.Kind.YIELD, because);
-          changes.finish(order.token(), Order.Kind.CANCEL, because);
+          changes.finish(order.token(), null, because);
         });
   }
 
@@ -301,8 +314,7 @@ final class Errands {
           changes.put(
               job.queuedAgain(job.asks().minimumTierSortOrder(), job.nodeFailures(), null, because),
               r.attempt().over(JobState.FAILED, null, now()));
-          changes.finish(order.token(), Order.Kind.YIELD, because);
-          changes.finish(order.token(), Order.Kind.CANCEL, because);
+          changes.finish(order.token(), null, because);
         });
   }
 
@@ -310,6 +322,37 @@ final class Errands {
     StoredJob job = r.job();
     return changes.settle(
         job, r.attempt().attempt(), policy.get().settle(job.endedUnrun(how), now()));
+  }
+
+  /**
+   * Tells a job to save its work (K6). Should that fail again and again, it is ended all the same
+   * when its grace time is over. True unless the cluster did not take orders.
+   */
+  private boolean signal(Order order, List<String> notes) {
+    Optional<Store.JobRecord> found = current(order);
+    if (found.isEmpty() || found.get().attempt().clusterJob() == null) {
+      close(order, "the attempt does not run");
+      return true;
+    }
+    Attempt attempt = found.get().attempt();
+    if (order.tries() > 0 && attempt.endBy() != null && !now().isBefore(attempt.endBy())) {
+      close(order, "its grace time is over: " + order.answer());
+      return true;
+    }
+    Order begun = order.begun(now(), now().plus(SIGNAL_PAUSE));
+    Changes changes = Changes.ofCycle(now());
+    changes.put(begun);
+    if (!commit(changes)) {
+      return true;
+    }
+    Cancellation answer = cluster.signal(attempt.clusterJob(), order.token());
+    if (answer instanceof Cancellation.Failed failed) {
+      later(begun, SIGNAL_PAUSE, true, failed.because());
+      notes.add("job " + order.token().job() + " could not be told to leave: " + failed.because());
+      return false;
+    }
+    close(begun, "told to leave");
+    return true;
   }
 
   /** True unless the cluster did not take orders. */

@@ -81,6 +81,7 @@ final class Following {
         step.missing(cluster, reading.at());
       }
     }
+    new WaitingStarts(world, changes, installation, now, notes).follow();
     return changes;
   }
 
@@ -262,9 +263,11 @@ final class Following {
       Missing w =
           before == null ? new Missing(at, 1) : new Missing(before.since, before.readings + 1);
       waiting.put(token, w);
-      if (attempt.recalled() != null
-          || attempt.cancelBy() != null
-          || attempt.preemptFor() != null) {
+      if (attempt.waitsUntil() != null && seen.state() != SeenJob.State.REFUSED) {
+        waiting.remove(token); // its time on the cluster counts from when its GPUs are free
+        return;
+      }
+      if (attempt.leaving()) {
         return;
       }
       String because;
@@ -349,9 +352,10 @@ final class Following {
       if (attempt.preemptFor() != null) {
         because =
             attempt.preemptFor().equals(Attempt.ITS_NODE)
-                ? "its node is draining"
-                : "made room for job " + attempt.preemptFor();
-        if (job.asks().resumable()) {
+                ? "left its node, which was draining"
+                : "made room for " + taker(attempt.preemptFor());
+        // One that never ran has lost nothing, and goes back whatever it says of itself.
+        if (job.asks().resumable() || from == null) {
           // However often: the contract says so, and it is no fault of the job (K6).
           queueAgain(
               JobState.PREEMPTED,
@@ -410,6 +414,11 @@ final class Following {
           over(how, failure(seen), from, to, seen.exitCode());
         }
       }
+    }
+
+    private String taker(String id) {
+      return Effects.taker(
+          id, world.jobs().stream().filter(j -> j.asks().id().equals(id)).findFirst().orElse(null));
     }
 
     private static String failure(SeenJob seen) {

@@ -2,6 +2,7 @@ package evenhand.cycle;
 
 import evenhand.cycle.accounts.AccountBook;
 import evenhand.cycle.accounts.AccountDesk;
+import evenhand.facts.Claim;
 import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
@@ -14,6 +15,7 @@ import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Admission;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Reserve;
@@ -52,6 +54,7 @@ public final class FrontDesk implements Desk {
   private static final int MOST_AHEAD = 10;
   private static final int CANCEL_TRIES = 10;
   private static final int LONGEST_KEY = 255;
+  private static final String WAITS_FOR_VICTIMS = "WAITING_FOR_VICTIMS";
   private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,18}");
 
   private final Store store;
@@ -451,6 +454,7 @@ public final class FrontDesk implements Desk {
     Job asks = job.asks();
     Attempt attempt = record.attempt();
     boolean queued = job.state() == JobState.GLOBAL_QUEUE_WAIT;
+    boolean open = attempt != null && attempt.endedAt() == null;
     return new JobView(
         asks.id(),
         job.name(),
@@ -476,7 +480,12 @@ public final class FrontDesk implements Desk {
         view(job.reservation()),
         attempt == null || queued ? List.of() : attempt.on(),
         job.carriedTflopSeconds(),
-        record.chargedTflopSeconds());
+        record.chargedTflopSeconds(),
+        open ? attempt.preemptFor() : null,
+        open ? attempt.endBy() : null,
+        open ? attempt.waitsFor().stream().map(v -> Long.toString(v.job())).toList() : List.of(),
+        open ? attempt.waitsUntil() : null,
+        attempt == null || queued ? null : attempt.checkpointAt());
   }
 
   private static ReservationView view(Reservation held) {
@@ -541,8 +550,12 @@ public final class FrontDesk implements Desk {
       return;
     }
     changes.put(job.to(job.state(), "being cancelled by " + by), attempt.toCancel(by));
-    if (store.open(Order.Kind.CANCEL, token).isEmpty()) {
+    Optional<Order> open = store.open(Order.Kind.CANCEL, token);
+    if (open.isEmpty()) {
       changes.write(Order.cancel(token, changes.at()));
+    } else if (open.get().tries() == 0) {
+      // It was in its grace time, which nobody needs any more.
+      changes.put(open.get().later(changes.at(), false, "cancelled by " + by));
     }
   }
 
@@ -552,7 +565,7 @@ public final class FrontDesk implements Desk {
   }
 
   private Survey survey(World world) {
-    return new Survey(latest.get().reading(), world.tiers(), store.installation());
+    return new Survey(latest.get().reading(), world.tiers(), store.installation(), world.drains());
   }
 
   private World world() {
@@ -568,8 +581,52 @@ public final class FrontDesk implements Desk {
     Ordering ordering = policy.get().ordering(snapshot);
     List<Job> order = ordering.jobs();
     int to = Math.min(order.size(), Math.max(from, 0) + most);
-    List<QueueLine> lines = lines(ordering, Math.max(from, 0), to, world);
+    List<QueueLine> lines = new ArrayList<>();
+    if (from <= 0) {
+      lines.addAll(waitingStarts(world));
+    }
+    lines.addAll(lines(ordering, Math.max(from, 0), to, world));
     return new Page<>(lines, to < order.size() ? Integer.toString(to) : null);
+  }
+
+  /** Jobs that were given GPUs which others have still to leave, the longest waiting first. */
+  private List<QueueLine> waitingStarts(World world) {
+    Map<Long, StoredJob> jobs = new HashMap<>();
+    world.jobs().forEach(j -> jobs.put(j.id(), j));
+    return world.attempts().stream()
+        .filter(a -> a.waitsUntil() != null && jobs.containsKey(a.job()))
+        .sorted(java.util.Comparator.comparing(Attempt::decidedAt).thenComparingLong(Attempt::job))
+        .map(
+            a -> {
+              StoredJob job = jobs.get(a.job());
+              Job asks = job.asks();
+              return new QueueLine(
+                  0,
+                  asks.id(),
+                  job.name(),
+                  asks.account(),
+                  asks.user(),
+                  asks.nodes(),
+                  asks.numGpus(),
+                  asks.tier(),
+                  asks.queuedAt(),
+                  Map.of(),
+                  List.of(),
+                  null,
+                  WAITS_FOR_VICTIMS,
+                  waitsFor(a));
+            })
+        .toList();
+  }
+
+  private static String waitsFor(Attempt attempt) {
+    return "it was given "
+        + gpus(attempt.on())
+        + " at "
+        + second(attempt.decidedAt())
+        + "; "
+        + Effects.waits(attempt.waitsFor(), second(attempt.waitsUntil()))
+        + " and it is back in the queue";
   }
 
   /**
@@ -644,6 +701,13 @@ public final class FrontDesk implements Desk {
     return lines;
   }
 
+  private static String claims(Claimed claimed) {
+    return "it claims "
+        + gpus(claimed.on())
+        + " and has all of them not later than "
+        + second(claimed.readyAt());
+  }
+
   /**
    * What is said of a job that waits.
    *
@@ -668,6 +732,9 @@ public final class FrontDesk implements Desk {
                   + since
                   + ", and the next cycle looks again",
               null);
+    }
+    if (decided != null && decided.outcome() instanceof Claimed claimed) {
+      return new Said("GATHERING", decided.rule(), claims(claimed), null);
     }
     boolean gathers =
         decided != null
@@ -719,6 +786,7 @@ public final class FrontDesk implements Desk {
     for (Reservation r : snapshot.reservations()) {
       reserved.computeIfAbsent(place(r.node(), r.tier()), p -> new ArrayList<>()).add(r);
     }
+    Claim claim = world.claim();
     Map<String, List<String>> jobs = new HashMap<>();
     for (Attempt a : world.attempts()) {
       for (Share share : a.on()) {
@@ -733,6 +801,12 @@ public final class FrontDesk implements Desk {
       String place = place(p.node(), p.tier());
       List<Reservation> held = reserved.getOrDefault(place, List.of());
       int gpus = held.stream().mapToInt(Reservation::gpus).sum();
+      int claimed = claim == null ? 0 : Math.min(claim.gpusOn(p.node(), p.tier()), p.idle() - gpus);
+      String holder = held.isEmpty() ? null : held.get(0).job();
+      if (claimed > 0) {
+        gpus += claimed;
+        holder = holder == null ? claim.job() : holder;
+      }
       views.add(
           new PlacementView(
               p.node(),
@@ -740,7 +814,7 @@ public final class FrontDesk implements Desk {
               p.capacity(),
               p.state() == NodeState.UP ? Math.max(0, p.idle() - gpus) : 0,
               gpus,
-              held.isEmpty() ? null : held.get(0).job(),
+              holder,
               p.state(),
               reasons.get(place),
               jobs.getOrDefault(place, List.of())));
@@ -816,12 +890,13 @@ public final class FrontDesk implements Desk {
 
   private Explanation told(Store.JobRecord record, String message) {
     StoredJob job = record.job();
+    boolean waits = waitsForVictims(record);
     return new Explanation(
         job.asks().id(),
         job.state(),
-        job.state().name(),
-        null,
-        null,
+        waits ? WAITS_FOR_VICTIMS : job.state().name(),
+        waits ? "K4" : null,
+        waits ? policy.get().ruleName("K4") : null,
         message,
         null,
         null,
@@ -834,6 +909,11 @@ public final class FrontDesk implements Desk {
             .map(DecisionView::id)
             .orElse(null),
         job.endedAt() != null ? job.endedAt() : job.startedAt());
+  }
+
+  private static boolean waitsForVictims(Store.JobRecord record) {
+    Attempt attempt = record.attempt();
+    return attempt != null && attempt.endedAt() == null && attempt.waitsUntil() != null;
   }
 
   private Explanation waiting(StoredJob job) {
@@ -964,6 +1044,9 @@ public final class FrontDesk implements Desk {
   private String sentence(Store.JobRecord record) {
     StoredJob job = record.job();
     Attempt attempt = record.attempt();
+    if (waitsForVictims(record)) {
+      return sentence(waitsFor(attempt));
+    }
     StringBuilder text = new StringBuilder();
     String gpus = attempt == null ? "" : gpus(attempt.on());
     String number =

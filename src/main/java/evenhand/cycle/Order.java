@@ -34,6 +34,8 @@ public record Order(
   /** In the order in which they are carried out. */
   public enum Kind {
     YIELD,
+    /** Tells a job that it has to leave, so that it can save its work (K6). */
+    SIGNAL,
     SUBMIT,
     CANCEL
   }
@@ -48,6 +50,16 @@ public record Order(
 
   public static Order cancel(Token token, Instant at) {
     return new Order(0, Kind.CANCEL, token, null, null, 0, at, 0, false, at, null, null, null);
+  }
+
+  /** Due when the grace time is over (K6). */
+  public static Order cancelAfter(Token token, Instant at, Instant due) {
+    return new Order(
+        0, Kind.CANCEL, token, null, null, 0, at, 0, false, due, null, "in its grace time", null);
+  }
+
+  public static Order signal(Token token, Instant at) {
+    return new Order(0, Kind.SIGNAL, token, null, null, 0, at, 0, false, at, null, null, null);
   }
 
   /**

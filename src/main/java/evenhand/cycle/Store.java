@@ -269,6 +269,13 @@ public interface Store {
       Instant chargedAt,
       double factor) {}
 
+  /**
+   * Drains, newest first, ended ones too.
+   *
+   * @param node null for all nodes
+   */
+  List<NodeDrain> drains(String node, int limit);
+
   /** Reads the books, all of one moment. */
   <T> T books(Function<Books, T> reader);
 

@@ -39,6 +39,7 @@ public final class Survey {
   private final Map<Key, Stock> stock = new LinkedHashMap<>();
   private final Map<Key, Integer> used = new HashMap<>();
   private final Set<String> unknown = new TreeSet<>();
+  private final Set<String> workStays = new TreeSet<>();
   private final Map<Token, List<Share>> holding = new HashMap<>();
 
   private record Key(String node, String tier) {}
@@ -46,9 +47,14 @@ public final class Survey {
   /**
    * @param reading null before the first: nothing is seen then, nothing held by others
    * @param installation the word of our own tokens
+   * @param drains of nodes: those that were asked of us drain, whatever the cluster says
    */
-  public Survey(Reading reading, List<Tier> tiers, String installation) {
+  public Survey(Reading reading, List<Tier> tiers, String installation, List<NodeDrain> drains) {
     this.tiers = tiers;
+    Map<String, NodeDrain> drained = new HashMap<>();
+    drains.stream()
+        .filter(d -> d.source() == NodeDrain.Source.EVENHAND)
+        .forEach(d -> drained.put(d.node(), d));
     this.installation = installation;
     if (reading == null) {
       return;
@@ -60,6 +66,11 @@ public final class Survey {
         continue;
       }
       Key key = new Key(seen.node(), tier.get().name());
+      NodeDrain drain = drained.get(seen.node());
+      boolean drainsHere = drain != null && seen.state() != NodeState.DOWN;
+      if (seen.workStays() && !drainsHere) {
+        workStays.add(seen.node());
+      }
       Stock old = stock.get(key);
       stock.put(
           key,
@@ -67,8 +78,10 @@ public final class Survey {
               seen.node(),
               tier.get(),
               seen.capacity() + (old == null ? 0 : old.capacity()),
-              seen.state(),
-              seen.state() == NodeState.UP ? null : reasonOf(seen)));
+              drainsHere ? NodeState.DRAINING : seen.state(),
+              drainsHere
+                  ? drain.reason() + " (drained by " + drain.by() + ")"
+                  : seen.state() == NodeState.UP ? null : reasonOf(seen)));
       used.merge(key, seen.used(), Integer::sum);
     }
     for (SeenJob job : reading.jobs()) {
@@ -202,6 +215,8 @@ public final class Survey {
       StoredJob job = jobs.get(attempt.job());
       Instant since = attempt.startedAt() == null ? attempt.decidedAt() : attempt.startedAt();
       long minimum = job == null ? 0 : job.asks().minRuntimeSeconds();
+      // Protection counts from the start (K2), which is still to come for what is dispatched.
+      Instant counts = attempt.startedAt() == null ? now : since;
       running.add(
           new Running(
               Long.toString(attempt.job()),
@@ -209,11 +224,11 @@ public final class Survey {
               attempt.on(),
               since,
               // Work that nobody's budget pays for is protected by nothing (N5).
-              attempt.allocated() ? since.plusSeconds(minimum) : since,
+              attempt.allocated() ? counts.plusSeconds(minimum) : since,
               attempt.allocated(),
               job == null || job.asks().resumable(),
               minimum,
-              null,
+              attempt.checkpointAt(),
               attempt.leaving()));
     }
     return new Snapshot(
@@ -226,7 +241,9 @@ public final class Survey {
         accounts(world, policy, settings, now),
         queued,
         reservations,
-        running);
+        running,
+        world.claim() == null ? List.of() : List.of(world.claim()),
+        workStays);
   }
 
   /**

@@ -9,9 +9,22 @@ package evenhand.facts;
  * @param heldFor the job that the first of these reservations is for, or null
  * @param alike how many placements this one stands for in a turn: they differ in nothing but their
  *     node
+ * @param claimed idle GPUs of it that a claim holds (G1); not among {@code idle}
  */
 public record Placement(
-    String node, PlacementGroup group, int idle, int reserved, String heldFor, int alike) {
+    String node,
+    PlacementGroup group,
+    int idle,
+    int reserved,
+    String heldFor,
+    int alike,
+    int claimed) {
+
+  /** One of which nothing is claimed. */
+  public Placement(
+      String node, PlacementGroup group, int idle, int reserved, String heldFor, int alike) {
+    this(node, group, idle, reserved, heldFor, alike, 0);
+  }
 
   /** One that stands for itself. */
   public Placement(String node, PlacementGroup group, int idle, int reserved, String heldFor) {
@@ -32,11 +45,11 @@ public record Placement(
 
   /** The same placement, standing for so many that are like it. */
   public Placement standingFor(int many) {
-    return new Placement(node, group, idle, reserved, heldFor, many);
+    return new Placement(node, group, idle, reserved, heldFor, many, claimed);
   }
 
   /** The same placement with another number of idle GPUs. */
   public Placement withIdle(int nowIdle) {
-    return new Placement(node, group, nowIdle, reserved, heldFor, alike);
+    return new Placement(node, group, nowIdle, reserved, heldFor, alike, claimed);
   }
 }

@@ -52,6 +52,21 @@ public record Running(
         false);
   }
 
+  /** The same work, told to leave. */
+  public Running toLeave() {
+    return new Running(
+        job,
+        account,
+        on,
+        startedAt,
+        protectedUntil,
+        allocated,
+        resumable,
+        minRuntimeSeconds,
+        checkpointAt,
+        true);
+  }
+
   /** GPUs it holds, all nodes together. */
   public int gpus() {
     int gpus = 0;

@@ -2,6 +2,7 @@ package evenhand.facts;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 
 /**
  * All that one cycle knows. {@link Placement#idle()} is here the number of GPUs no research job
@@ -12,6 +13,9 @@ import java.util.List;
  * @param now the cycle's one instant; every duration is measured to it
  * @param cluster name of the cluster
  * @param jobs the queue, in any order: the policy orders it (Q1, Q4)
+ * @param claims what is claimed: at most one (G1)
+ * @param workStays nodes that get no new work and whose work goes on all the same: they are closed,
+ *     not drained (X2)
  */
 public record Snapshot(
     String policy,
@@ -22,7 +26,35 @@ public record Snapshot(
     List<Account> accounts,
     List<Job> jobs,
     List<Reservation> reservations,
-    List<Running> running) {
+    List<Running> running,
+    List<Claim> claims,
+    Set<String> workStays) {
+
+  /** One in which nothing is claimed, and every node that is draining drains. */
+  public Snapshot(
+      String policy,
+      Instant now,
+      String cluster,
+      List<Tier> tiers,
+      List<Placement> placements,
+      List<Account> accounts,
+      List<Job> jobs,
+      List<Reservation> reservations,
+      List<Running> running) {
+    this(
+        policy,
+        now,
+        cluster,
+        tiers,
+        placements,
+        accounts,
+        jobs,
+        reservations,
+        running,
+        List.of(),
+        Set.of());
+  }
+
   public Snapshot {
     tiers = List.copyOf(tiers);
     placements = List.copyOf(placements);
@@ -30,5 +62,7 @@ public record Snapshot(
     jobs = List.copyOf(jobs);
     reservations = List.copyOf(reservations);
     running = List.copyOf(running);
+    claims = List.copyOf(claims);
+    workStays = Set.copyOf(workStays);
   }
 }

@@ -10,6 +10,7 @@ package evenhand.facts;
  * @param firstJob that first job
  * @param reservation what it holds, or null (R1)
  * @param held the placement its reservation is on, as it stands now; null without a reservation
+ * @param claim what it has claimed (G1), or null
  * @param startsBefore how many jobs this cycle has started already
  * @param waitingBefore the first job of this cycle that waits, or null while all before have
  *     started
@@ -21,6 +22,7 @@ public record Turn(
     String firstJob,
     Reservation reservation,
     Placement held,
+    Claim claim,
     int startsBefore,
     String waitingBefore) {
 

@@ -10,6 +10,7 @@ import evenhand.input.Shape;
 import evenhand.input.Value;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Charge;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.HoldingCost;
@@ -46,6 +47,9 @@ public final class DecisionJson {
   private static final Field<String> TYPE = Field.text("type");
   private static final Field<List<Section>> ON =
       Field.list("on", Shape.of("a share", NODE, TIER, GPUS));
+  private static final Field<Instant> READY_AT = Field.time("ready_at");
+  private static final Field<List<String>> YIELDED =
+      Field.texts("yields", 1_000_000, "an id of a job", id -> !id.isBlank()).or(List.of(), "none");
   private static final Field<String> FOR = Field.text("for").or(null, "null");
   private static final Field<Boolean> ALLOCATED = Field.flag("allocated").or(null, "null");
   private static final Field<String> CODE = Field.text("code");
@@ -60,6 +64,7 @@ public final class DecisionJson {
           "release", GPUS_OF_ONE_PLACEMENT,
           "reserve", GPUS_OF_ONE_PLACEMENT,
           "absorb", GPUS_OF_ONE_PLACEMENT,
+          "claim", Shape.of("a claim", TYPE, JOB, ON, READY_AT, YIELDED, RULE, RULE_NAME),
           "preempt", Shape.of("a preempt", TYPE, JOB, FOR, RULE, RULE_NAME),
           "charge",
               Shape.of("a charge", TYPE, ACCOUNT, JOB, TFLOP_SECONDS, FACTOR, RULE, RULE_NAME),
@@ -167,6 +172,14 @@ public final class DecisionJson {
       writeGpus(json, "reserve", o.job(), o.node(), o.tier(), o.gpus());
     } else if (outcome instanceof Absorb o) {
       writeGpus(json, "absorb", o.job(), o.node(), o.tier(), o.gpus());
+    } else if (outcome instanceof Claimed claimed) {
+      json.writeStringProperty("type", "claim");
+      json.writeStringProperty("job", claimed.job());
+      Text.shares(json, claimed.on());
+      json.writeStringProperty("ready_at", claimed.readyAt().toString());
+      json.writeArrayPropertyStart("yields");
+      claimed.yields().forEach(json::writeString);
+      json.writeEndArray();
     } else if (outcome instanceof Preempt preempt) {
       json.writeStringProperty("type", "preempt");
       json.writeStringProperty("job", preempt.job());
@@ -284,6 +297,12 @@ public final class DecisionJson {
           case "release" -> new Release(s.get(JOB), s.get(NODE), tier(s), s.get(GPUS));
           case "reserve" -> new Reserve(s.get(JOB), s.get(NODE), tier(s), s.get(GPUS));
           case "absorb" -> new Absorb(s.get(JOB), s.get(NODE), tier(s), s.get(GPUS));
+          case "claim" ->
+              new Claimed(
+                  s.get(JOB),
+                  s.get(ON).stream().map(DecisionJson::share).toList(),
+                  s.get(READY_AT),
+                  s.get(YIELDED));
           case "preempt" -> new Preempt(s.get(JOB), s.get(FOR));
           case "charge" ->
               new Charge(s.get(ACCOUNT), s.get(JOB), s.get(TFLOP_SECONDS), s.get(FACTOR));

@@ -1,6 +1,7 @@
 package evenhand.json;
 
 import evenhand.facts.Account;
+import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
 import evenhand.facts.Placement;
@@ -84,8 +85,12 @@ public final class SnapshotJson {
       Field.word("state", Stream.of(NodeState.values()).map(NodeState::word).toList())
           .or(NodeState.UP.word())
           .means("whether the node may be given work");
+  private static final Field<Boolean> WORK_STAYS =
+      Field.flag("work_stays")
+          .or(false)
+          .means("of a draining node: it is closed to new work only, what runs goes on (X2)");
   private static final Shape PLACEMENT =
-      Shape.of("a placement", NODE, OF_TIER, CAPACITY, IDLE, STATE);
+      Shape.of("a placement", NODE, OF_TIER, CAPACITY, IDLE, STATE, WORK_STAYS);
 
   private static final Field<String> ID = Field.text("id").means("id of it, given once only");
   private static final Field<String> PARENT =
@@ -200,6 +205,14 @@ public final class SnapshotJson {
           CHECKPOINT_AT,
           LEAVING);
 
+  private static final Field<Instant> READY_AT =
+      Field.time("ready_at").means("not later than then it has all of them (G2)");
+  private static final Field<List<String>> YIELDS =
+      Field.texts("yields", 1_000_000, "an id of a job", id -> !id.isBlank())
+          .or(List.of(), "none")
+          .means("running jobs that it counts on (G3)");
+  private static final Shape CLAIM = Shape.of("a claim", QUEUED_JOB, ON, SINCE, READY_AT, YIELDS);
+
   private static final Field<String> POLICY =
       Field.text("policy").or("reservation").means("name of the policy that shall decide");
   private static final Field<Instant> NOW =
@@ -217,6 +230,8 @@ public final class SnapshotJson {
       sections("reservations", RESERVATION, "GPUs held for queued jobs, at most one each (R1)");
   private static final Field<List<Section>> RUNNING_JOBS =
       sections("running", RUNNING, "jobs that hold GPUs");
+  private static final Field<List<Section>> CLAIMS =
+      sections("claims", CLAIM, "GPUs that the first job gathers; one claim at most (G1)");
 
   /** All fields with their defaults and meanings. */
   public static final Shape SHAPE =
@@ -230,7 +245,8 @@ public final class SnapshotJson {
           ACCOUNTS,
           JOBS,
           RESERVATIONS,
-          RUNNING_JOBS);
+          RUNNING_JOBS,
+          CLAIMS);
 
   private SnapshotJson() {}
 
@@ -311,6 +327,13 @@ public final class SnapshotJson {
       List<Job> queue = readJobs();
       List<Running> atWork = readRunning();
       List<Reservation> held = readReservations();
+      List<Claim> claims = readClaims();
+      Set<String> stays = new HashSet<>();
+      for (Section s : top.get(PLACEMENTS)) {
+        if (s.get(WORK_STAYS)) {
+          stays.add(s.get(NODE));
+        }
+      }
       return new Snapshot(
           top.get(POLICY),
           now,
@@ -320,7 +343,30 @@ public final class SnapshotJson {
           tree,
           queue,
           held,
-          atWork);
+          atWork,
+          claims,
+          stays);
+    }
+
+    private List<Claim> readClaims() {
+      List<Claim> read = new ArrayList<>();
+      for (Section s : top.get(CLAIMS)) {
+        String id = s.get(QUEUED_JOB);
+        if (!recorded && !jobs.containsKey(id)) {
+          s.fault(
+              QUEUED_JOB,
+              "there is no job " + id + " in the queue; " + Spelling.hint(id, jobs.keySet()));
+        }
+        if (!read.isEmpty()) {
+          s.fault(QUEUED_JOB, "there is another claim already; one at a time (G1)");
+        }
+        List<Share> on = new ArrayList<>();
+        for (Section share : s.get(ON)) {
+          on.add(new Share(share.get(NODE), tier(share, OF_TIER), share.get(GPUS)));
+        }
+        read.add(new Claim(id, on, timeOr(s, SINCE, now), s.get(READY_AT), s.get(YIELDS)));
+      }
+      return read;
     }
 
     private static Tier tier(Section s) {
@@ -650,7 +696,7 @@ public final class SnapshotJson {
     s.tiers().forEach(tier -> write(json, tier));
     json.writeEndArray();
     json.writeArrayPropertyStart("placements");
-    s.placements().forEach(placement -> write(json, placement));
+    s.placements().forEach(p -> write(json, p, s.workStays().contains(p.node())));
     json.writeEndArray();
     json.writeArrayPropertyStart("accounts");
     s.accounts().forEach(account -> write(json, account));
@@ -664,6 +710,11 @@ public final class SnapshotJson {
     json.writeArrayPropertyStart("running");
     s.running().forEach(running -> write(json, running));
     json.writeEndArray();
+    if (!s.claims().isEmpty()) {
+      json.writeArrayPropertyStart("claims");
+      s.claims().forEach(claim -> write(json, claim));
+      json.writeEndArray();
+    }
     json.writeEndObject();
   }
 
@@ -679,13 +730,16 @@ public final class SnapshotJson {
     json.writeEndObject();
   }
 
-  private static void write(JsonGenerator json, Placement placement) {
+  private static void write(JsonGenerator json, Placement placement, boolean stays) {
     json.writeStartObject();
     json.writeStringProperty("node", placement.node());
     json.writeStringProperty("tier", placement.tier().name());
     json.writeNumberProperty("capacity", placement.capacity());
     json.writeNumberProperty("idle", placement.idle());
     json.writeStringProperty("state", placement.state().word());
+    if (stays) {
+      json.writeBooleanProperty("work_stays", true);
+    }
     json.writeEndObject();
   }
 
@@ -725,6 +779,18 @@ public final class SnapshotJson {
     json.writeStringProperty("since", held.since().toString());
     Text.number(json, "accrued_tflop_s", held.accruedTflopSeconds());
     json.writeStringProperty("accrued_at", held.accruedAt().toString());
+    json.writeEndObject();
+  }
+
+  private static void write(JsonGenerator json, Claim claim) {
+    json.writeStartObject();
+    json.writeStringProperty("job", claim.job());
+    Text.shares(json, claim.on());
+    json.writeStringProperty("since", claim.since().toString());
+    json.writeStringProperty("ready_at", claim.readyAt().toString());
+    json.writeArrayPropertyStart("yields");
+    claim.yields().forEach(json::writeString);
+    json.writeEndArray();
     json.writeEndObject();
   }
 

@@ -4,6 +4,8 @@ package evenhand.outcomes;
 public sealed interface Conclusion
     permits Outcome,
         Together,
+        Unclaim,
+        Leaves,
         Lost,
         Shield,
         Preemptable,

@@ -2,7 +2,7 @@ package evenhand.outcomes;
 
 /** A conclusion that changes the world or answers a job: one line of a decision (FORMATS 2). */
 public sealed interface Outcome extends Conclusion
-    permits Start, Reserve, Absorb, Release, Preempt, Charge, Wait {
+    permits Start, Reserve, Absorb, Claimed, Release, Preempt, Charge, Wait {
 
   /** The job it is about. */
   String job();

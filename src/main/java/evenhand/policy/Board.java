@@ -1,5 +1,6 @@
 package evenhand.policy;
 
+import evenhand.facts.Claim;
 import evenhand.facts.Placement;
 import evenhand.facts.Reservation;
 import evenhand.facts.Running;
@@ -32,7 +33,8 @@ final class Board {
   /**
    * All that tells placements apart but the node; {@code node} is filled where rules look at it.
    */
-  private record Kind(Object group, int idle, int reserved, String heldFor, String node) {}
+  private record Kind(
+      Object group, int idle, int reserved, String heldFor, int claimed, String node) {}
 
   private static final class Members {
     final TreeMap<String, Placement> byNode = new TreeMap<>();
@@ -46,6 +48,8 @@ final class Board {
   private final int tierCount;
   private final Map<Key, LinkedHashMap<String, Integer>> holders = new HashMap<>();
   private final Map<Kind, Members> kinds = new HashMap<>();
+  private final List<Running> running;
+  private ClaimedPlaces claimed;
   private final Firing firing;
   private final boolean nodesMatter;
   private final boolean countAlike;
@@ -64,6 +68,7 @@ final class Board {
       boolean nodesMatter,
       boolean countAlike) {
     this.firing = firing;
+    this.running = snapshot.running();
     this.countAlike = countAlike;
     this.nodesMatter = nodesMatter;
     placements = snapshot.placements().toArray(Placement[]::new);
@@ -162,29 +167,77 @@ final class Board {
 
   /** GPUs that were idle are held from now on. */
   void take(String node, Tier tier, int gpus, String rule) {
-    change(node, tier, -gpus, 0, null, rule);
+    change(node, tier, -gpus, 0, null, rule, true);
+  }
+
+  /** The same by work that leaves for the claim when it has to: it may use claimed GPUs. */
+  void takeYielding(String node, Tier tier, int gpus, String rule) {
+    change(node, tier, -gpus, 0, null, rule, false);
+  }
+
+  /** From now on these GPUs are claimed; what is idle of them is no longer for others. */
+  void claim(Claim made) {
+    claimed = new ClaimedPlaces(made, this, running);
+    showClaimed();
+  }
+
+  /** Nothing is claimed any more. */
+  void unclaim() {
+    ClaimedPlaces before = claimed;
+    claimed = null;
+    for (int number : before.numbers()) {
+      Placement p = placements[number];
+      replace(
+          number,
+          new Placement(p.node(), p.group(), before.idle(number), p.reserved(), p.heldFor()));
+    }
+    version++;
+  }
+
+  /** Whether the claimer has its turn: to it what it has claimed is idle. */
+  void claimersTurn(boolean its) {
+    claimed.claimersTurn(its);
+    showClaimed();
+  }
+
+  private void showClaimed() {
+    for (int number : claimed.numbers()) {
+      Placement p = placements[number];
+      replace(number, claimed.shown(number, p, p.reserved(), p.heldFor()));
+    }
+    version++;
+  }
+
+  boolean isClaimed(int number) {
+    return claimed != null && claimed.has(number);
+  }
+
+  /** Numbers of the claimed placements. */
+  int[] claimed() {
+    return claimed.numbers();
   }
 
   /** GPUs that were idle are reserved for a job from now on, beside what it has there. */
   void reserve(String node, Tier tier, int gpus, String job, String rule) {
-    change(node, tier, -gpus, gpus, job, rule);
+    change(node, tier, -gpus, gpus, job, rule, false);
   }
 
   /** GPUs reserved for a job are idle again. */
   void release(String node, Tier tier, int gpus, String job, String rule) {
-    change(node, tier, gpus, -gpus, job, rule);
+    change(node, tier, gpus, -gpus, job, rule, false);
   }
 
   /** GPUs reserved for a job, and {@code more} idle ones, are held by it. */
   void complete(String node, Tier tier, int reserved, int more, String job, String rule) {
-    change(node, tier, -more, -reserved, job, rule);
+    change(node, tier, -more, -reserved, job, rule, true);
   }
 
   /** A running job gives its GPUs up: they are idle again. */
   void vacate(Running victim, String rule) {
     for (Share share : victim.on()) {
       if (at(share.node(), share.tier()) != null) {
-        change(share.node(), share.tier(), share.gpus(), 0, null, rule);
+        boolean firm = claimed != null && !claimed.claim().yields(victim);
+        change(share.node(), share.tier(), share.gpus(), 0, null, rule, firm);
       }
     }
   }
@@ -201,13 +254,21 @@ final class Board {
   }
 
   private void change(
-      String node, Tier tier, int idleBy, int reservedBy, String holder, String rule) {
+      String node,
+      Tier tier,
+      int idleBy,
+      int reservedBy,
+      String holder,
+      String rule,
+      boolean firm) {
     Placement old = at(node, tier);
     if (old == null) {
       throw new RuleFailed(
           "rule " + rule + " uses tier " + tier.name() + " on " + node + ", which is not there");
     }
-    int idle = old.idle() + idleBy;
+    Key key = new Key(node, tier.name());
+    int number = numbers.get(key);
+    int idle = (isClaimed(number) && !firm ? claimed.idle(number) : old.idle()) + idleBy;
     int reserved = old.reserved() + reservedBy;
     if (idle < 0 || reserved < 0 || idle + reserved > old.capacity()) {
       throw new RuleFailed(
@@ -224,7 +285,6 @@ final class Board {
               + " on "
               + node);
     }
-    Key key = new Key(node, tier.name());
     if (reservedBy != 0) {
       LinkedHashMap<String, Integer> here =
           holders.computeIfAbsent(key, k -> new LinkedHashMap<>());
@@ -232,15 +292,24 @@ final class Board {
       here.values().removeIf(gpus -> gpus == 0);
     }
     String heldFor = reserved == 0 ? null : holders.get(key).keySet().iterator().next();
-    Placement now = new Placement(node, old.group(), idle, reserved, heldFor);
-    placements[numbers.get(key)] = now;
+    if (isClaimed(number)) {
+      claimed.change(number, idleBy, firm);
+      replace(number, claimed.shown(number, old, reserved, heldFor));
+    } else {
+      replace(number, new Placement(node, old.group(), idle, reserved, heldFor));
+    }
+    version++;
+  }
+
+  private void replace(int number, Placement now) {
+    Placement old = placements[number];
+    placements[number] = now;
     Members from = kinds.get(kind(old));
     from.byNode.remove(old.node());
     show(from);
     Members to = kinds.computeIfAbsent(kind(now), k -> new Members());
     to.byNode.put(now.node(), now);
     show(to);
-    version++;
   }
 
   /** Lets the first of a kind stand for all of it in the working memory. */
@@ -263,6 +332,7 @@ final class Board {
   }
 
   private Kind kind(Placement p) {
-    return new Kind(p.group(), p.idle(), p.reserved(), p.heldFor(), nodesMatter ? p.node() : null);
+    return new Kind(
+        p.group(), p.idle(), p.reserved(), p.heldFor(), p.claimed(), nodesMatter ? p.node() : null);
   }
 }

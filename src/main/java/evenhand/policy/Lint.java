@@ -136,7 +136,10 @@ final class Lint {
   private static final Set<String> KNOWN =
       Set.of(
           "Account",
+          "Backfill",
           "Candidate",
+          "Claim",
+          "ClaimStanding",
           "Ended",
           "Moment",
           "NoRoom",
@@ -150,9 +153,11 @@ final class Lint {
           "Running",
           "Setting",
           "Share",
+          "Soonest",
           "Standing",
           "Tier",
           "Turn",
+          "Yielding",
           "Math");
 
   /**

@@ -44,6 +44,12 @@ record Loaded(
     return rules.values().stream().anyMatch(r -> r.stage() == Stage.PREEMPT);
   }
 
+  /** Whether the first job may claim GPUs (G1). */
+  boolean claims() {
+    return settings.stream()
+        .anyMatch(s -> s.name().equals("gang_reservation") && s.text().equals("claim"));
+  }
+
   /** Whether some rule looks at running work on nodes that are not up. */
   boolean drains() {
     return rules.values().stream().anyMatch(r -> r.stage() == Stage.DRAIN);

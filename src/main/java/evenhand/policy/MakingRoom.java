@@ -1,11 +1,13 @@
 package evenhand.policy;
 
 import evenhand.facts.Job;
+import evenhand.facts.Placement;
 import evenhand.facts.Request;
 import evenhand.facts.Running;
 import evenhand.facts.Setting;
 import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
+import evenhand.facts.Soonest;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Preempt;
 import evenhand.outcomes.Start;
@@ -194,6 +196,81 @@ final class MakingRoom {
             .by(kind(room.get().victims().get(0), standing))
             .decided(new Start(job.id(), on, request.allocated()));
     return new Found(start, preempts, ended, true, null);
+  }
+
+  /**
+   * Makes room for the claimer on what it has claimed (G3): by ending work that leaves for it.
+   *
+   * @param leaves by which rule each of them may be ended
+   * @return null when that does not make room
+   */
+  Found makeForClaim(Request request, Job job, int[] claimed, Map<Running, Rule> leaves) {
+    Victims counted =
+        new Victims(board, loaded.victims().sort(List.copyOf(leaves.keySet()), now, tree));
+    Optional<Victims.Room> found =
+        counted.choose(
+            request.nodes(),
+            request.numGpus(),
+            claimed,
+            counted.takers(i -> true),
+            loaded.preference());
+    if (found.isEmpty() || found.get().victims().isEmpty()) {
+      return null;
+    }
+    List<Running> ended = found.get().victims().stream().map(counted::work).toList();
+    Victims all = victims();
+    for (int i = 0; i < all.size(); i++) {
+      if (ended.contains(all.work(i))) {
+        all.left(i);
+      }
+    }
+    List<Share> on =
+        found.get().on().stream()
+            .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
+            .toList();
+    return new Found(
+        leaves.get(ended.get(0)).decided(new Start(job.id(), on, request.allocated())),
+        ended.stream().map(r -> leaves.get(r).decided(new Preempt(r.job(), job.id()))).toList(),
+        ended,
+        true,
+        null);
+  }
+
+  /**
+   * When running work may be ended for a job by what is known now: the order of accounts, its
+   * contract, its slices (K2 to K8); null where nobody knows.
+   */
+  private Instant endable(Running r, Job job, double more) {
+    if (gone.contains(r.job())) {
+      return null;
+    }
+    if (r.leaving()) {
+      return now;
+    }
+    if (r.account().equals(job.account())
+        || r.allocated()
+            && !(tree.behind(r.account(), job.account())
+                && tree.behindAfter(r.account(), job.account(), more, margin))) {
+      return null;
+    }
+    if (!r.unprotected(now)) {
+      return r.protectedUntil();
+    }
+    if (!r.allocated() || r.intoSlice(now) <= window) {
+      return now;
+    }
+    return now.plusNanos(Math.round((r.minRuntimeSeconds() - r.intoSlice(now)) * 1e9));
+  }
+
+  /** What the job could claim (G2); empty where too little is known. */
+  Optional<Soonest> soonest(Request request, Job job, int[] fitting) {
+    double more = minimumUsage(job, fitting);
+    List<Placement> placements = new ArrayList<>();
+    for (int place : fitting) {
+      placements.add(board.at(place));
+    }
+    return SoonestRoom.find(
+        request, placements, running, r -> endable(r, job, more), now, loaded.preference());
   }
 
   private static Found none(boolean byAnyone, String freeAt) {

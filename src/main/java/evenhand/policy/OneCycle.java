@@ -1,5 +1,8 @@
 package evenhand.policy;
 
+import evenhand.facts.Backfill;
+import evenhand.facts.Claim;
+import evenhand.facts.ClaimStanding;
 import evenhand.facts.Job;
 import evenhand.facts.Moment;
 import evenhand.facts.NoRoom;
@@ -15,21 +18,27 @@ import evenhand.facts.Snapshot;
 import evenhand.facts.Standing;
 import evenhand.facts.Tier;
 import evenhand.facts.Turn;
+import evenhand.facts.Yielding;
 import evenhand.outcomes.Absorb;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Fit;
 import evenhand.outcomes.HoldingCost;
+import evenhand.outcomes.Leaves;
 import evenhand.outcomes.Outcome;
 import evenhand.outcomes.Preempt;
 import evenhand.outcomes.Release;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
 import evenhand.outcomes.Together;
+import evenhand.outcomes.Unclaim;
 import evenhand.outcomes.Wait;
 import evenhand.outcomes.Yield;
 import evenhand.policy.Firing.Concluded;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -63,6 +72,9 @@ final class OneCycle {
   private final Map<Request, int[]> fitting = new HashMap<>();
   private final Map<Judged, Judgement> judgements = new HashMap<>();
   private final Judging judging;
+  private final boolean claims;
+  private final Map<String, Job> jobs = new HashMap<>();
+  private Claim claim;
   private Board board;
   private int starts;
   private String waiting;
@@ -81,6 +93,11 @@ final class OneCycle {
     this.tree =
         loaded.order().usesTree() ? new AccountTree(snapshot.accounts(), snapshot.jobs()) : null;
     this.queue = loaded.order().sort(snapshot, tree);
+    this.claims = loaded.claims();
+    this.claim = snapshot.claims().isEmpty() ? null : snapshot.claims().get(0);
+    if (claims || claim != null) {
+      queue.forEach(j -> jobs.put(j.id(), j));
+    }
     this.room = loaded.preempts() ? new MakingRoom(loaded, snapshot, tree) : null;
   }
 
@@ -101,6 +118,10 @@ final class OneCycle {
           snapshot.tiers().forEach(firing::insert);
           groups.forEach(firing::insert);
         });
+    if (claim != null) {
+      board.claim(claim);
+      backfill();
+    }
     if (remembered != null) {
       remembered.cycle(snapshot.tiers(), groups);
     }
@@ -127,6 +148,7 @@ final class OneCycle {
     String about = "the start of the cycle";
     boolean stood = standings(position);
     boolean residents = loaded.drains() && residents();
+    stood |= claimStands();
     if (!stood && !residents) {
       return;
     }
@@ -139,6 +161,12 @@ final class OneCycle {
     List<Concluded> releases = new ArrayList<>(firing.ask(Stage.LOST, about));
     releases.addAll(firing.ask(Stage.RANK, about));
     record(releases, position);
+    for (Concluded c : releases) {
+      if (c.what() instanceof Unclaim unclaim) {
+        unclaimed(unclaim, c.by());
+        claim = null;
+      }
+    }
     record(firing.ask(Stage.DRAIN, about), position);
     firing.ask(Stage.FACTOR, about);
     record(firing.ask(Stage.FORCED, about), position);
@@ -187,11 +215,76 @@ final class OneCycle {
     return true;
   }
 
+  /** Inserts how the claim stands; false when there is none. */
+  private boolean claimStands() {
+    if (claim == null) {
+      return false;
+    }
+    Map<String, Placement> at = placementsByKey();
+    boolean gone = false;
+    for (Share share : claim.on()) {
+      Placement p = inSnapshot(at, share.node(), share.tier());
+      gone |= p == null || p.state() != NodeState.UP || inReach(p) < share.gpus();
+    }
+    Job its = jobs.get(claim.job());
+    firing.insert(new ClaimStanding(claim, its != null, gone, its != null && overtaken(its)));
+    return true;
+  }
+
+  /** GPUs of a placement that are idle, or may come to the claim by the contracts it counts on. */
+  private int inReach(Placement p) {
+    int gpus = p.idle();
+    for (Running r : snapshot.running()) {
+      if (claim.yields(r)) {
+        for (Share s : r.on()) {
+          gpus += s.node().equals(p.node()) && s.tier().equals(p.tier()) ? s.gpus() : 0;
+        }
+      }
+    }
+    return gpus;
+  }
+
+  /**
+   * Whether another job of the queue is ahead of the claimer: of its own account, for priority is
+   * the account's own word, or of one that is served less by more than the margin.
+   */
+  private boolean overtaken(Job claimer) {
+    Job first = queue.get(0);
+    return !first.id().equals(claimer.id())
+        && (tree == null
+            || first.account().equals(claimer.account())
+            || tree.behindAfter(
+                claimer.account(),
+                first.account(),
+                0,
+                loaded.setting("reservation_margin").number()));
+  }
+
+  /** A claim ends: every GPU of it is released. */
+  private void unclaimed(Unclaim unclaim, Rule by) {
+    for (Share share : unclaim.claim().on()) {
+      outcomes.add(
+          by.decided(new Release(unclaim.claim().job(), share.node(), share.tier(), share.gpus())));
+    }
+  }
+
+  /** Tells the rules how long allocated work may be protected on claimed GPUs (G3). */
+  private void backfill() {
+    Duration left = Duration.between(snapshot.now(), claim.readyAt());
+    firing.insert(new Backfill(claim.job(), Math.max(0, left.toNanos() / 1e9)));
+  }
+
+  private boolean mine(String job) {
+    return claim != null && claim.job().equals(job);
+  }
+
   /** Inserts the running jobs on nodes that are not up; false when there is none. */
   private boolean residents() {
     Map<String, NodeState> states = new HashMap<>();
     for (Placement p : snapshot.placements()) {
-      if (p.state() != NodeState.UP) {
+      // One that is closed for others keeps what it runs; only a drain ends that (X2).
+      if (p.state() != NodeState.UP
+          && !(p.state() == NodeState.DRAINING && snapshot.workStays().contains(p.node()))) {
         states.put(p.node(), p.state());
       }
     }
@@ -249,7 +342,7 @@ final class OneCycle {
     Request request = request(job);
     Reservation reservation = reservations.get(job.id());
     Showing showing = new Showing(job, request, first, reservation);
-    if (first || reservation != null) {
+    if (first || reservation != null || mine(job.id())) {
       ask(showing, job, reservation, null, null);
       showing.end();
       return;
@@ -366,14 +459,14 @@ final class OneCycle {
   private void actingTurn(Job job, boolean first) {
     Reservation reservation = reservations.get(job.id());
     Remembered.Shape shape = remembered.shape(job, allocatedAsSeen(job), room != null);
-    boolean alike = !first && reservation == null;
+    boolean alike = !first && reservation == null && !mine(job.id());
     if (alike && remembered.waits(shape, board.version(), waiting)) {
       waits(job.id());
       return;
     }
     Request request = shape.request;
     Object key =
-        reservation == null
+        reservation == null && !claims && claim == null
             ? remembered.key(
                 shape, first, queue.get(0).id(), starts, waiting, boardNumber(request.nodes()))
             : null;
@@ -444,6 +537,7 @@ final class OneCycle {
                 queue.get(0).id(),
                 reservation,
                 reservation == null ? null : board.at(reservation.node(), reservation.tier()),
+                mine(job.id()) ? claim : null,
                 starts,
                 waiting);
         shown.add(firing.insert(turn));
@@ -469,12 +563,31 @@ final class OneCycle {
   }
 
   private MakingRoom.Found makeRoom(Job job, Request request, Object key, Showing showing) {
+    int[] fitting = fitting(request, showing);
+    if (claim != null && !mine(job.id())) {
+      // On claimed placements room is made for the claimer alone (G3).
+      fitting = Arrays.stream(fitting).filter(place -> !board.isClaimed(place)).toArray();
+    }
     return room.make(
-        request,
-        job,
-        fitting(request, showing),
-        kinds -> judge(kinds, request, key, showing),
-        remembered == null);
+        request, job, fitting, kinds -> judge(kinds, request, key, showing), remembered == null);
+  }
+
+  /** Room for the claimer on what it has claimed (G3); null when there is none yet. */
+  private MakingRoom.Found claimedRoom(Job job, Showing showing) {
+    List<FactHandle> shown = new ArrayList<>();
+    for (Running r : snapshot.running()) {
+      if (claim.yields(r) && !r.leaving()) {
+        shown.add(firing.insert(new Yielding(r, r.unprotected(snapshot.now()))));
+      }
+    }
+    Map<Running, Rule> leaves = new LinkedHashMap<>();
+    for (Concluded c : firing.ask(Stage.PREEMPT, showing.about())) {
+      if (c.what() instanceof Leaves l) {
+        leaves.put(l.running(), c.by());
+      }
+    }
+    shown.forEach(firing::delete);
+    return room.makeForClaim(showing.turn().request(), job, board.claimed(), leaves);
   }
 
   /** Numbers of the placements that fit and are up: the same all cycle. */
@@ -541,6 +654,7 @@ final class OneCycle {
     found.victims().forEach(v -> board.vacate(v, found.start().rule()));
     started((Start) found.start().outcome(), found.start().rule(), null);
     outcomes.add(found.start());
+    swapped(showing, found.start());
     notified(showing.about(), found.start(), showing);
   }
 
@@ -554,6 +668,24 @@ final class OneCycle {
   private Decided ask(
       Showing showing, Job job, Reservation reservation, Object key, MakingRoom.Found tried) {
     Turn turn = showing.turn();
+    if (turn.claim() == null) {
+      return askOn(showing, turn, job, reservation, key, tried);
+    }
+    board.claimersTurn(true);
+    Decided verdict = askOn(showing, turn, job, reservation, key, tried);
+    if (claim != null) {
+      board.claimersTurn(false);
+    }
+    return verdict;
+  }
+
+  private Decided askOn(
+      Showing showing,
+      Turn turn,
+      Job job,
+      Reservation reservation,
+      Object key,
+      MakingRoom.Found tried) {
     String about = showing.about();
     firing.ask(Stage.AVAILABLE, about);
     firing.ask(Stage.PERMISSION, about);
@@ -561,23 +693,27 @@ final class OneCycle {
     if (verdict != null) {
       started((Start) verdict.outcome(), verdict.rule(), null);
       outcomes.add(verdict);
-      for (Concluded c : firing.ask(Stage.SWAP, about)) {
-        if (c.what() instanceof Release release) {
-          released(release, c.by());
-        }
-      }
+      swapped(showing, verdict);
       notified(about, verdict, showing);
       return verdict;
     }
     verdict = verdict(firing.ask(Stage.ABSORB, about), about);
     if (verdict == null && room != null && mayMakeRoom(turn.request())) {
       MakingRoom.Found found = tried != null ? tried : makeRoom(job, turn.request(), key, showing);
+      if (found.start() == null && turn.claim() != null) {
+        MakingRoom.Found onClaimed = claimedRoom(job, showing);
+        found = onClaimed == null ? found : onClaimed;
+      }
       if (found.start() != null) {
         carryOut(found, showing);
         return found.start();
       }
       showing.noRoom = noRoom(found);
       showing.add(showing.noRoom);
+    }
+    if (verdict == null && claims && room != null && claim == null && turn.first()) {
+      room.soonest(turn.request(), job, fitting(turn.request(), showing)).ifPresent(showing::add);
+      verdict = verdict(firing.ask(Stage.CLAIM, about), about);
     }
     if (verdict == null) {
       verdict = verdict(firing.ask(Stage.RESERVE, about), about);
@@ -598,6 +734,10 @@ final class OneCycle {
       hold(r.job(), r.node(), r.tier(), r.gpus(), verdict.rule());
     } else if (verdict.outcome() instanceof Absorb a) {
       hold(a.job(), a.node(), a.tier(), a.gpus(), verdict.rule());
+    } else if (verdict.outcome() instanceof Claimed c) {
+      claim = new Claim(c.job(), c.on(), snapshot.now(), c.readyAt(), c.yields());
+      board.claim(claim);
+      backfill();
     }
     return verdict;
   }
@@ -619,6 +759,7 @@ final class OneCycle {
                   together.allocated())
               : c.what() instanceof Start
                       || c.what() instanceof Reserve
+                      || c.what() instanceof Claimed
                       || c.what() instanceof Absorb
                   ? (Outcome) c.what()
                   : null;
@@ -666,13 +807,19 @@ final class OneCycle {
    * @param completed the reservation that ends by this start, or null where it is not used (D1)
    */
   private void started(Start start, String rule, Reservation completed) {
+    if (mine(start.job())) {
+      board.unclaim();
+    }
+    boolean yields = claim != null && !mine(start.job()) && yields(start);
     for (Share share : start.on()) {
       Placement p = board.at(share.node(), share.tier());
       if (p == null || p.state() != NodeState.UP) {
         throw new RuleFailed(
             "rule " + rule + " starts job " + start.job() + " on " + share.node() + ", not up");
       }
-      if (completed == null) {
+      if (completed == null && yields) {
+        board.takeYielding(share.node(), share.tier(), share.gpus(), rule);
+      } else if (completed == null) {
         board.take(share.node(), share.tier(), share.gpus(), rule);
       } else {
         board.complete(
@@ -686,6 +833,29 @@ final class OneCycle {
       }
     }
     starts++;
+  }
+
+  /** Whether work that starts now leaves for the claim when that needs its GPUs (G3, K7). */
+  private boolean yields(Start start) {
+    Job job = jobs.get(start.job());
+    return !Boolean.TRUE.equals(start.allocated())
+        || !snapshot.now().plusSeconds(job.minRuntimeSeconds()).isAfter(claim.readyAt());
+  }
+
+  /** What a job that starts gives back: its reservation (W1), or its claim (G4). */
+  private void swapped(Showing showing, Decided verdict) {
+    Start start = (Start) verdict.outcome();
+    if (!firing.holds(start)) {
+      showing.add(start);
+    }
+    for (Concluded c : firing.ask(Stage.SWAP, showing.about())) {
+      if (c.what() instanceof Release release) {
+        released(release, c.by());
+      } else if (c.what() instanceof Unclaim unclaim) {
+        unclaimed(unclaim, c.by());
+        claim = null;
+      }
+    }
   }
 
   private void hold(String job, String node, Tier tier, int gpus, String rule) {

@@ -85,6 +85,9 @@ final class Parameters {
         });
   }
 
+  /** A start that waits longer for others to leave would hold GPUs idle for nothing. */
+  private static final double LONGEST_GRACE = 86_400;
+
   /** What would be right; null where the value is. */
   private static String right(String name, Parameter p) {
     if (p.oneOf() != null) {
@@ -99,6 +102,8 @@ final class Parameters {
             : "a time longer than 0, e.g. 30m, or always";
       case "lookback":
         return figure && n > 0 ? null : "a time longer than 0, e.g. 7d";
+      case "grace":
+        return figure && n <= LONGEST_GRACE ? null : "a time of at most 1d, e.g. 60s";
       case "max_min_runtime":
         return figure && n > 0 ? null : "a time longer than 0, e.g. 8h";
       default:

@@ -299,7 +299,7 @@ public final class Policies {
               "choices.order.keys",
               "choices.order: rules of stage preempt need account_tree among its keys"));
     }
-    for (String needed : List.of("preemption_margin", "preempt_window")) {
+    for (String needed : List.of("preemption_margin", "preempt_window", "grace")) {
       if (!parameters.containsKey(needed)) {
         faults.add(
             yaml.fault(

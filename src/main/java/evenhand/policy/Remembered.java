@@ -69,6 +69,7 @@ final class Remembered {
     // Facts that are there in a turn and in no key.
     keeps =
         !loaded.nodesMatter()
+            && !loaded.claims()
             && List.of("Standing", "Resident", "Moment", "alike", "most_nodes", "Account").stream()
                 .noneMatch(named::contains);
     namesStarts = named.contains("startsBefore");

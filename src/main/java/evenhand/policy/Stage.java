@@ -9,9 +9,9 @@ import java.util.Optional;
  * ruleflow-group}; {@code not} may negate only what an earlier stage or the shell inserted.
  *
  * <p>A cycle opens with ACCRUE to FORCED, once. Then each job has its turn, FIT to NOTIFY: START,
- * ABSORB, RESERVE and WAIT are asked one after the other until one gives a verdict; SWAP only after
- * a START, NOTIFY after anything that started the job. A submission is asked FIT and ADMISSION. The
- * end of a job is asked END, ACCRUE, FACTOR and CHARGE.
+ * ABSORB, CLAIM, RESERVE and WAIT are asked one after the other until one gives a verdict; SWAP
+ * only after a START, NOTIFY after anything that started the job. A submission is asked FIT and
+ * ADMISSION. The end of a job is asked END, ACCRUE, FACTOR and CHARGE.
  */
 public enum Stage {
   END("the end of a job: what ends with it"),
@@ -31,6 +31,7 @@ public enum Stage {
   ABSORB("whether the job's reservation grows or is complete"),
   SHIELD("which running work is not ended for the job"),
   PREEMPT("which running work may be ended to make room for the job"),
+  CLAIM("whether and where the job claims GPUs"),
   RESERVE("whether and where the job begins a reservation"),
   WAIT("why the job waits"),
   NOTIFY("who is told when the job starts");

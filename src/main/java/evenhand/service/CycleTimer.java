@@ -6,6 +6,7 @@ import evenhand.cycle.Store;
 import evenhand.facts.Share;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Charge;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Outcome;
 import evenhand.outcomes.Preempt;
@@ -235,7 +236,17 @@ final class CycleTimer implements SmartLifecycle {
           c.job());
     }
     if (outcome instanceof Preempt p) {
-      return "Job " + p.job() + " makes room for job " + p.forJob();
+      return "Job "
+          + p.job()
+          + (p.forJob() == null ? " leaves its node" : " makes room for job " + p.forJob());
+    }
+    if (outcome instanceof Claimed c) {
+      return "Job "
+          + c.job()
+          + " claims "
+          + c.on().stream().map(CycleTimer::place).collect(Collectors.joining(", "))
+          + " and has all of them not later than "
+          + c.readyAt();
     }
     return "Job " + outcome.job() + " waits: " + ((Wait) outcome).message();
   }

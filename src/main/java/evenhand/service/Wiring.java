@@ -6,6 +6,7 @@ import evenhand.api.CycleNow;
 import evenhand.check.Check;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Cluster;
+import evenhand.cycle.Contract;
 import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
@@ -203,6 +204,11 @@ class Wiring {
   @Bean
   AccountDesk accountDesk(Store store, PolicyInForce policy, CycleSettings settings, Clock clock) {
     return new AccountDesk(store, policy, settings, clock);
+  }
+
+  @Bean
+  Contract contract(Store store, PolicyInForce policy, Cycle cycle, Clock clock) {
+    return new Contract(store, policy, cycle::latest, clock);
   }
 
   @Bean

@@ -82,6 +82,7 @@ public final class JobCourse {
   final List<Run> runs = new ArrayList<>();
   State state = State.UNSUBMITTED;
   String reason;
+  String why;
   boolean admitted;
   long firstStart = -1;
   long end = -1;

@@ -7,6 +7,7 @@ import evenhand.cycle.Changes;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
+import evenhand.cycle.NodeDrain;
 import evenhand.cycle.Order;
 import evenhand.cycle.Overtaken;
 import evenhand.cycle.Stock;
@@ -18,6 +19,7 @@ import evenhand.cycle.World;
 import evenhand.cycle.accounts.AccountBook;
 import evenhand.cycle.accounts.InUse;
 import evenhand.facts.Account;
+import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
 import evenhand.facts.Tier;
@@ -74,6 +76,8 @@ public final class MemoryStore implements Store {
   private final Map<String, Integer> openSpans = new TreeMap<>();
   private final List<Books.ClockStep> clockSteps = new ArrayList<>();
   private final Map<String, Map<String, String>> policyTexts = new HashMap<>();
+  private final NavigableMap<Long, NodeDrain> drains = new TreeMap<>();
+  private Claim claim;
   private Instant lastReading;
 
   private record Recorded(
@@ -199,7 +203,9 @@ public final class MemoryStore implements Store {
         openAttempts.values().stream()
             .sorted(Comparator.comparingLong(Attempt::job).thenComparingInt(Attempt::attempt))
             .toList(),
-        inUse.used());
+        inUse.used(),
+        drains.values().stream().filter(d -> d.endedAt() == null).toList(),
+        claim);
   }
 
   @Override
@@ -210,7 +216,10 @@ public final class MemoryStore implements Store {
         world.stock(),
         accounts.inUse(Set.of(), null).accounts(),
         List.of(),
-        List.of());
+        List.of(),
+        Map.of(),
+        world.drains(),
+        null);
   }
 
   @Override
@@ -232,6 +241,29 @@ public final class MemoryStore implements Store {
       if (stored == null || stored.tries() > order.tries() || stored.tries() < order.tries() - 1) {
         throw new Overtaken("order " + order.id() + " has changed since it was read");
       }
+    }
+    for (NodeDrain d : changes.drains()) {
+      boolean open =
+          drains.values().stream()
+              .anyMatch(
+                  o ->
+                      o.endedAt() == null
+                          && (d.id() == 0
+                              ? o.node().equals(d.node()) && o.source() == d.source()
+                              : o.id() == d.id()));
+      if (open == (d.id() == 0)) {
+        throw new Overtaken("the drain of node " + d.node() + " has changed since it was read");
+      }
+    }
+    for (NodeDrain d : changes.drains()) {
+      long id = d.id() == 0 ? drains.size() + 1L : d.id();
+      drains.put(id, d.numbered(id));
+    }
+    if (changes.claimEnd() != null) {
+      claim = null;
+    }
+    if (changes.claim() != null) {
+      claim = changes.claim();
     }
     changes.jobs().forEach(this::keep);
     for (Attempt attempt : changes.begun()) {
@@ -492,7 +524,12 @@ public final class MemoryStore implements Store {
         job.script(),
         job.arguments(),
         job.environment(),
-        job.workdir());
+        job.workdir(),
+        (int)
+            attempts.values().stream()
+                .filter(a -> a.job() == token.job() && a.attempt() < token.attempt())
+                .filter(a -> a.startedAt() != null)
+                .count());
   }
 
   @Override
@@ -639,6 +676,14 @@ public final class MemoryStore implements Store {
       }
     }
     return rows;
+  }
+
+  @Override
+  public synchronized List<NodeDrain> drains(String node, int limit) {
+    return drains.descendingMap().values().stream()
+        .filter(d -> node == null || d.node().equals(node))
+        .limit(limit)
+        .toList();
   }
 
   @Override

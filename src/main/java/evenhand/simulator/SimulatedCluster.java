@@ -41,6 +41,7 @@ public final class SimulatedCluster implements Cluster {
   private final List<SubmitOrder> submitted = new ArrayList<>();
   private final Deque<Fate> fates = new ArrayDeque<>();
   private Function<SubmitOrder, Duration> runTime = order -> null;
+  private Function<SubmitOrder, Duration> leaveTime = order -> Duration.ZERO;
   private Duration startDelay = Duration.ZERO;
   private String unreadable;
   private long lastNumber = 1000;
@@ -50,6 +51,7 @@ public final class SimulatedCluster implements Cluster {
     final Map<String, Integer> heldByOthers = new TreeMap<>();
     final Map<String, String> partitions = new TreeMap<>();
     NodeState state = NodeState.UP;
+    boolean closed;
   }
 
   private static final class Simulated {
@@ -60,6 +62,7 @@ public final class SimulatedCluster implements Cluster {
     Instant startableAt;
     Instant startedAt;
     Instant endedAt;
+    Instant leavesAt;
     Duration runs;
     Integer exitCode;
     String reason;
@@ -110,6 +113,7 @@ public final class SimulatedCluster implements Cluster {
   public synchronized void state(String name, NodeState state) {
     settle();
     known(name).state = state;
+    known(name).closed = false;
     if (state == NodeState.DOWN) {
       for (Simulated job : jobs.values()) {
         if (job.state == SeenJob.State.RUNNING
@@ -118,6 +122,12 @@ public final class SimulatedCluster implements Cluster {
         }
       }
     }
+  }
+
+  /** Closes a node to new work, as for a reservation of others: what runs there goes on. */
+  public synchronized void close(String name) {
+    state(name, NodeState.DRAINING);
+    known(name).closed = true;
   }
 
   /** How many GPUs of this tier on this node jobs that nobody follows hold from now on. */
@@ -129,6 +139,14 @@ public final class SimulatedCluster implements Cluster {
   /** How long a submitted job runs; null: until it is told to end. */
   public synchronized void runTimes(Function<SubmitOrder, Duration> perOrder) {
     runTime = perOrder;
+  }
+
+  /**
+   * How long a job goes on when it is told that it has to leave; null: until it is ended. At first
+   * every job leaves at once.
+   */
+  public synchronized void leaveTimes(Function<SubmitOrder, Duration> perOrder) {
+    leaveTime = perOrder;
   }
 
   /** How long a job is pending before it runs, when its GPUs are free. */
@@ -158,6 +176,7 @@ public final class SimulatedCluster implements Cluster {
     Simulated job = live(token);
     job.state = SeenJob.State.PENDING;
     job.startedAt = null;
+    job.leavesAt = null;
     job.restarts++;
     job.startableAt = clock.instant().plus(pendingFor);
   }
@@ -215,11 +234,12 @@ public final class SimulatedCluster implements Cluster {
                 node.state,
                 switch (node.state) {
                   case UP -> "MIXED";
-                  case DRAINING -> "MIXED+DRAIN";
+                  case DRAINING -> node.closed ? "MIXED+RESERVED" : "MIXED+DRAIN";
                   case DOWN -> "DOWN";
                 },
                 node.state == NodeState.UP ? null : "set " + node.state.word(),
-                List.of(node.partitions.get(gpus.getKey()))));
+                List.of(node.partitions.get(gpus.getKey())),
+                node.closed));
       }
     }
     Instant now = clock.instant();
@@ -283,6 +303,20 @@ public final class SimulatedCluster implements Cluster {
   }
 
   @Override
+  public synchronized Cancellation signal(String clusterJob, Token token) {
+    settle();
+    Simulated job = jobs.get(clusterJob);
+    if (job != null
+        && job.order.token().equals(token)
+        && job.state == SeenJob.State.RUNNING
+        && leaveTime.apply(job.order) != null) {
+      job.leavesAt = clock.instant().plus(leaveTime.apply(job.order));
+      settle();
+    }
+    return new Cancellation.Done();
+  }
+
+  @Override
   public synchronized Cancellation cancel(String clusterJob, Token token) {
     settle();
     Simulated job = jobs.get(clusterJob);
@@ -327,36 +361,82 @@ public final class SimulatedCluster implements Cluster {
             ? null
             : job.startedAt.plusSeconds(job.order.timeLimitSeconds());
     Instant done = job.runs == null ? null : job.startedAt.plus(job.runs);
-    return done == null || limit != null && limit.isBefore(done) ? limit : done;
+    Instant end = done == null || limit != null && limit.isBefore(done) ? limit : done;
+    return end == null || job.leavesAt != null && job.leavesAt.isBefore(end) ? job.leavesAt : end;
   }
 
-  /** Lets happen what the clock says has happened. */
+  /**
+   * Lets happen what the clock says has happened, in its order: a job that waits for room starts
+   * when the one that leaves it has ended, not before.
+   */
   private void settle() {
     Instant now = clock.instant();
-    for (Simulated job : jobs.values()) {
-      if (job.state == SeenJob.State.RUNNING && endOf(job) != null && !endOf(job).isAfter(now)) {
-        Instant at = endOf(job);
-        boolean done = job.runs != null && !job.startedAt.plus(job.runs).isAfter(at);
-        end(
-            job,
-            done ? SeenJob.State.COMPLETED : SeenJob.State.TIMEOUT,
-            done ? 0 : null,
-            done ? null : "TimeLimit");
-        job.endedAt = at;
+    Instant at = Instant.MIN;
+    while (true) {
+      Instant end = nextEnd(now);
+      Instant limit = end == null ? now : end;
+      if (startOne(limit, at)) {
+        continue; // it may end before any other
       }
+      if (end == null) {
+        break;
+      }
+      for (Simulated job : jobs.values()) {
+        if (job.state == SeenJob.State.RUNNING && end.equals(endOf(job))) {
+          endByItself(job, end);
+        }
+      }
+      at = end;
     }
     for (Simulated job : jobs.values()) {
-      if (job.state == SeenJob.State.PENDING && !job.startableAt.isAfter(now) && roomFor(job)) {
-        job.state = SeenJob.State.RUNNING;
-        job.startedAt = job.startableAt;
-        job.reason = null;
-      } else if (job.state == SeenJob.State.PENDING) {
+      if (job.state == SeenJob.State.PENDING) {
         job.reason = "Resources";
         if (job.startableAt.isBefore(now)) {
           job.startableAt = now;
         }
       }
     }
+  }
+
+  /** When the next running job ends, not after {@code now}; null when none does. */
+  private Instant nextEnd(Instant now) {
+    Instant next = null;
+    for (Simulated job : jobs.values()) {
+      if (job.state == SeenJob.State.RUNNING) {
+        Instant end = endOf(job);
+        if (end != null && !end.isAfter(now) && (next == null || end.isBefore(next))) {
+          next = end;
+        }
+      }
+    }
+    return next;
+  }
+
+  /** Starts the first pending job that has room and may start by {@code limit}. */
+  private boolean startOne(Instant limit, Instant notBefore) {
+    for (Simulated job : jobs.values()) {
+      if (job.state == SeenJob.State.PENDING && !job.startableAt.isAfter(limit) && roomFor(job)) {
+        job.state = SeenJob.State.RUNNING;
+        job.startedAt = job.startableAt.isBefore(notBefore) ? notBefore : job.startableAt;
+        job.reason = null;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void endByItself(Simulated job, Instant at) {
+    boolean done = job.runs != null && !job.startedAt.plus(job.runs).isAfter(at);
+    if (!done && at.equals(job.leavesAt)) {
+      end(job, SeenJob.State.CANCELLED, null, null);
+    } else {
+      end(
+          job,
+          done ? SeenJob.State.COMPLETED : SeenJob.State.TIMEOUT,
+          done ? 0 : null,
+          done ? null : "TimeLimit");
+    }
+    job.endedAt = at;
   }
 
   private boolean roomFor(Simulated job) {

@@ -3,11 +3,12 @@ package evenhand.simulator;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Attempt;
 import evenhand.cycle.Changes;
-import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
+import evenhand.cycle.Effects;
 import evenhand.cycle.JobState;
 import evenhand.cycle.StoredJob;
 import evenhand.facts.Account;
+import evenhand.facts.Claim;
 import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
@@ -21,6 +22,7 @@ import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Admission;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.HoldingCost;
@@ -46,9 +48,10 @@ import java.util.function.Consumer;
  * Cluster and memory of a simulation: what a cycle would read from Slurm and the store, kept ready
  * as facts and changed in place, so that the next snapshot costs no more than copying lists.
  *
- * <p>What a decision does is worked out by {@link Cycle#effects}, as in the service; here it takes
- * hold at once: a started job runs from the same moment, a preempted one is gone. That this gives
- * the same decisions as the service's own cycle over a store and a cluster is tested.
+ * <p>What a decision does is worked out by {@link Effects}, as in the service; here it takes hold
+ * at once: a started job runs from the same moment, a preempted one is gone or goes on for part of
+ * its grace time, and one that waits for it starts then. That this gives the same decisions as the
+ * service's own cycle over a store and a cluster is tested.
  */
 final class SimulatedWorld {
   private static final String INSTALLATION = "sim";
@@ -70,6 +73,14 @@ final class SimulatedWorld {
   private final Map<String, Job> queue = new LinkedHashMap<>();
   private final Map<String, Reservation> reservations = new TreeMap<>();
   private final Map<String, Running> running = new LinkedHashMap<>();
+  private final Map<String, WaitingStart> waiting = new LinkedHashMap<>();
+  private final List<String> recalled = new ArrayList<>();
+  private final List<String> begun = new ArrayList<>();
+  private final CycleSettings.Leaving leaving;
+  private final long goesOn;
+  private Claim claim;
+  private long claimedUntil;
+  private final Map<String, Long> leavesAt = new HashMap<>();
   private final Map<String, List<JobCourse.Held>> held = new HashMap<>();
 
   private double heldTflopSeconds;
@@ -77,12 +88,16 @@ final class SimulatedWorld {
   private long runGpuMicros;
   private long reservedGpuMicros;
 
+  /** A start that was decided and waits for others to leave. */
+  private record WaitingStart(Start start, String rule, Attempt attempt) {}
+
   /** One placement: its GPUs by number, and the fact that tells of it. */
   private final class Place {
     final ClusterPlan.Gpus gpus;
     final int index;
     final BitSet busy = new BitSet();
     NodeState state = NodeState.UP;
+    int promised;
 
     Place(ClusterPlan.Gpus gpus) {
       this.gpus = gpus;
@@ -97,7 +112,7 @@ final class SimulatedWorld {
           new Placement(
               gpus.node(),
               new PlacementGroup(gpus.tier(), gpus.count(), state),
-              gpus.count() - busy.cardinality(),
+              Math.max(0, gpus.count() - busy.cardinality() - promised),
               0,
               null));
     }
@@ -115,6 +130,16 @@ final class SimulatedWorld {
       indices.forEach(busy::set);
       tell();
       return new JobCourse.Held(gpus.node(), gpus.tier().name(), indices);
+    }
+
+    int free() {
+      return gpus.count() - busy.cardinality();
+    }
+
+    /** Gives so many more to a start that waits, or takes them back. */
+    void promise(int more) {
+      promised += more;
+      tell();
     }
 
     void free(List<Integer> indices) {
@@ -144,6 +169,7 @@ final class SimulatedWorld {
 
   /**
    * @param courses one for each job, in the order of their numbers: the first is job 1
+   * @param leaveAfter how long a preempted job goes on, at most its grace time
    */
   SimulatedWorld(
       Policy policy,
@@ -151,12 +177,16 @@ final class SimulatedWorld {
       List<AccountSetup> accounts,
       List<JobCourse> courses,
       CycleSettings settings,
+      Duration leaveAfter,
       Consumer<Happening> happened) {
     this.policy = policy;
     this.cluster = cluster;
     this.settings = settings;
     this.happened = happened;
     this.courses = courses;
+    this.leaving = settings.leaving(policy);
+    this.goesOn =
+        Micros.of(leaveAfter.compareTo(leaving.grace()) < 0 ? leaveAfter : leaving.grace());
     for (ClusterPlan.Gpus gpus : cluster.placements()) {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }
@@ -186,7 +216,37 @@ final class SimulatedWorld {
         accounts(now),
         new ArrayList<>(queue.values()),
         new ArrayList<>(reservations.values()),
-        new ArrayList<>(running.values()));
+        holding(now),
+        claim == null ? List.of() : List.of(claim),
+        java.util.Set.of());
+  }
+
+  /** Jobs that run, and those that were given GPUs and wait for others to leave. */
+  private List<Running> holding(long now) {
+    List<Running> all = new ArrayList<>(running.values());
+    waiting.forEach(
+        (id, w) ->
+            all.add(running(w.start(), w.attempt(), now, Micros.of(w.attempt().decidedAt()))));
+    return all;
+  }
+
+  /** A job as one that holds GPUs, protected as if it started now (K2). */
+  private Running running(Start start, Attempt attempt, long now, long since) {
+    Job asks = jobs.get(start.job()).asks();
+    boolean allocated = !Boolean.FALSE.equals(start.allocated());
+    long minimum = asks.minRuntimeSeconds();
+    return new Running(
+        start.job(),
+        asks.account(),
+        start.on(),
+        Micros.instant(since),
+        // Work that nobody's budget pays for is protected by nothing (N5).
+        allocated ? Micros.instant(now).plusSeconds(minimum) : Micros.instant(since),
+        allocated,
+        asks.resumable(),
+        minimum,
+        null,
+        attempt.leaving());
   }
 
   private List<Account> accounts(long now) {
@@ -195,6 +255,17 @@ final class SimulatedWorld {
       facts.add(purse.fact(now));
     }
     return facts;
+  }
+
+  /** Time goes on to this moment: what a claim held idle is counted. */
+  void advance(long now) {
+    if (claim != null) {
+      for (Share share : claim.on()) {
+        int free = places.get(key(share.node(), share.tier().name())).free();
+        reservedGpuMicros += (now - claimedUntil) * Math.min(free, share.gpus());
+      }
+    }
+    claimedUntil = now;
   }
 
   /** Submits a job; it is refused or waits from now on. */
@@ -277,10 +348,26 @@ final class SimulatedWorld {
         place.tell();
       }
     }
+    if (state != NodeState.UP) {
+      waiting.forEach(
+          (id, w) -> {
+            boolean there = w.start().on().stream().anyMatch(s -> s.node().equals(node));
+            if (there && !recalled.contains(id)) {
+              recalled.add(id);
+              waiting.put(
+                  id,
+                  new WaitingStart(w.start(), w.rule(), w.attempt().toRecall("its node is gone")));
+            }
+          });
+    }
     if (state == NodeState.DOWN) {
       for (Running r : new ArrayList<>(running.values())) {
         if (r.on().stream().anyMatch(s -> s.node().equals(node))) {
-          nodeFailed(r, now);
+          if (r.leaving()) {
+            left(r, now);
+          } else {
+            nodeFailed(r, now);
+          }
         }
       }
     }
@@ -294,18 +381,29 @@ final class SimulatedWorld {
     if (++course.nodeFailures > settings.maxNodeFailures()) {
       over(r.job(), JobCourse.State.FAILED, "its nodes failed too often", now);
     } else {
-      again(r.job(), now, lost);
+      again(r.job(), now, lostText(lost));
+    }
+    beginWaiting(now);
+  }
+
+  /** A job that has run as long as it runs is over; one that was told to leave is gone. */
+  void end(String job, long now) {
+    Running r = running.get(job);
+    if (now - Micros.of(r.startedAt()) >= course(job).remaining) {
+      complete(job, now);
+    } else {
+      left(r, now);
     }
   }
 
-  /** A job that has run as long as it runs is over. */
-  void complete(String job, long now) {
+  private void complete(String job, long now) {
     Running r = running.get(job);
     endRun(r, "COMPLETED", now, true);
     JobCourse course = course(job);
     course.remaining = 0;
     tell(now, "end", course, null, r.gpus(), null, "COMPLETED");
     over(job, JobCourse.State.COMPLETED, null, now);
+    beginWaiting(now);
   }
 
   /** Does what a decision says, in its order; gives whether it says anything but to wait. */
@@ -319,30 +417,58 @@ final class SimulatedWorld {
       }
     }
     if (!acts && !any) {
-      return false;
+      return undo(now);
     }
-    Changes changes = Cycle.effects(decision, INSTALLATION, jobs, attempts);
+    Changes changes = Effects.of(decision, INSTALLATION, jobs, attempts, leaving);
     book(changes);
-    Map<String, Attempt> begun = new HashMap<>();
-    changes.begun().forEach(a -> begun.put(Long.toString(a.job()), a));
+    Map<String, Attempt> started = new HashMap<>();
+    changes.begun().forEach(a -> started.put(Long.toString(a.job()), a));
+    changes.attempts().forEach(a -> attempts.put(Long.toString(a.job()), a));
     for (StoredJob job : changes.jobs()) {
       keepReservation(job);
+    }
+    if (changes.claimEnd() != null) {
+      claim = null;
     }
     for (Decided decided : decision.outcomes()) {
       Outcome outcome = decided.outcome();
       if (outcome instanceof Start start) {
-        started(start, decided.rule(), begun.get(start.job()), now);
+        start(start, decided.rule(), started.get(start.job()), now);
       } else if (outcome instanceof Preempt preempt) {
         preempted(preempt, decided.rule(), now);
       } else if (outcome instanceof Reserve r) {
         reservation("reserve", r.job(), r.node(), r.gpus(), decided.rule(), now);
       } else if (outcome instanceof Absorb a) {
         reservation("absorb", a.job(), a.node(), a.gpus(), decided.rule(), now);
+      } else if (outcome instanceof Claimed c) {
+        claim = changes.claim();
+        for (Share share : c.on()) {
+          reservation("claim", c.job(), share.node(), share.gpus(), decided.rule(), now);
+        }
       } else if (outcome instanceof Release r) {
         reservation("release", r.job(), r.node(), r.gpus(), decided.rule(), now);
       }
     }
-    return acts;
+    return acts | undo(now);
+  }
+
+  /** Starts that cannot be kept go back to the queue; gives whether there were any. */
+  private boolean undo(long now) {
+    boolean any = !recalled.isEmpty();
+    for (String id : recalled) {
+      WaitingStart w = waiting.remove(id);
+      promise(w.start(), -1);
+      attempts.remove(id);
+      again(id, now, "its start was undone");
+    }
+    recalled.clear();
+    return any;
+  }
+
+  private void promise(Start start, int sign) {
+    for (Share share : start.on()) {
+      places.get(key(share.node(), share.tier().name())).promise(sign * share.gpus());
+    }
   }
 
   private void keepReservation(StoredJob job) {
@@ -358,6 +484,27 @@ final class SimulatedWorld {
     tell(now, what, course(job), node, gpus, rule, null);
   }
 
+  private void start(Start start, String rule, Attempt attempt, long now) {
+    queue.remove(start.job());
+    attempts.put(start.job(), attempt);
+    waiting.put(start.job(), new WaitingStart(start, rule, attempt));
+    promise(start, 1);
+    beginWaiting(now);
+  }
+
+  /** Starts whose GPUs are free begin to run, those that were decided first before the others. */
+  private void beginWaiting(long now) {
+    for (WaitingStart w : new ArrayList<>(waiting.values())) {
+      if (!w.attempt().leaving()
+          && w.start().on().stream()
+              .allMatch(s -> places.get(key(s.node(), s.tier().name())).free() >= s.gpus())) {
+        waiting.remove(w.start().job());
+        promise(w.start(), -1);
+        started(w.start(), w.rule(), w.attempt(), now);
+      }
+    }
+  }
+
   private void started(Start start, String rule, Attempt attempt, long now) {
     String id = start.job();
     JobCourse course = course(id);
@@ -366,33 +513,25 @@ final class SimulatedWorld {
       on.add(places.get(key(share.node(), share.tier().name())).take(share.gpus()));
     }
     held.put(id, on);
-    StoredJob job = jobs.get(id).running(Micros.instant(now));
-    jobs.put(id, job);
-    attempts.put(id, attempt.running(Micros.instant(now), Micros.instant(now), 0));
-    boolean allocated = !Boolean.FALSE.equals(start.allocated());
-    long minimum = job.asks().minRuntimeSeconds();
     Instant at = Micros.instant(now);
-    Running r =
-        new Running(
-            id,
-            course.account(),
-            start.on(),
-            at,
-            // Work that nobody's budget pays for is protected by nothing (N5).
-            allocated ? at.plusSeconds(minimum) : at,
-            allocated,
-            job.asks().resumable(),
-            minimum,
-            null,
-            false);
+    jobs.put(id, jobs.get(id).running(at));
+    attempts.put(id, attempt.running(at, at, 0));
+    Running r = running(start, attempt, now, now);
     running.put(id, r);
-    queue.remove(id);
+    begun.add(id);
     uses(r, 1, now);
     course.state = JobCourse.State.RUNNING;
     if (course.firstStart < 0) {
       course.firstStart = now;
     }
     tell(now, "start", course, text(on), r.gpus(), rule, null);
+  }
+
+  /** Jobs that have begun to run since it was asked last. */
+  List<String> begun() {
+    List<String> all = List.copyOf(begun);
+    begun.clear();
+    return all;
   }
 
   /**
@@ -408,20 +547,43 @@ final class SimulatedWorld {
   private void preempted(Preempt preempt, String rule, long now) {
     String id = preempt.job();
     Running r = running.get(id);
+    if (r == null || r.leaving()) {
+      return;
+    }
     JobCourse course = course(id);
-    boolean resumable = course.job().resumable();
-    long lost = endRun(r, "PREEMPTED", now, resumable);
     course.preemptions++;
-    String why =
+    course.why =
         preempt.forJob() == null
             ? "must leave its node"
             : "for " + course(preempt.forJob()).job().id();
-    tell(now, "preempt", course, null, r.gpus(), rule, why);
-    if (resumable) {
-      again(id, now, lost);
+    tell(now, "preempt", course, null, r.gpus(), rule, course.why);
+    if (goesOn == 0) {
+      left(r, now);
     } else {
-      over(id, JobCourse.State.PREEMPTED, why, now);
+      running.put(id, r.toLeave());
+      leavesAt.put(id, now + goesOn);
     }
+  }
+
+  /** When a job that was told to leave will be gone; -1 for others. */
+  long leavesAt(String job) {
+    return leavesAt.getOrDefault(job, -1L);
+  }
+
+  private void left(Running r, long now) {
+    JobCourse course = course(r.job());
+    boolean resumable = course.job().resumable();
+    long lost = endRun(r, "PREEMPTED", now, resumable);
+    if (resumable) {
+      again(r.job(), now, lostText(lost));
+    } else {
+      over(r.job(), JobCourse.State.PREEMPTED, course.why, now);
+    }
+    beginWaiting(now);
+  }
+
+  private static String lostText(long lost) {
+    return "lost " + Micros.text(lost) + " GPU-s";
   }
 
   /**
@@ -449,6 +611,7 @@ final class SimulatedWorld {
     book(changes);
     uses(r, -1, now);
     running.remove(id);
+    leavesAt.remove(id);
     List<JobCourse.Held> on = held.remove(id);
     for (JobCourse.Held h : on) {
       places.get(key(h.node(), h.tier())).free(h.indices());
@@ -489,7 +652,7 @@ final class SimulatedWorld {
   }
 
   /** Queued again by the system, at its old place. */
-  private void again(String id, long now, long lost) {
+  private void again(String id, long now, String detail) {
     JobCourse course = course(id);
     StoredJob job = jobs.get(id);
     if (job.asks().attempt() >= settings.maxAttempts()) {
@@ -505,7 +668,7 @@ final class SimulatedWorld {
     jobs.put(id, again);
     queue.put(id, again.asks());
     course.state = JobCourse.State.WAITING;
-    tell(now, "requeue", course, null, 0, null, "lost " + Micros.text(lost) + " GPU-s");
+    tell(now, "requeue", course, null, 0, null, detail);
   }
 
   /**
@@ -577,7 +740,7 @@ final class SimulatedWorld {
   }
 
   boolean runs() {
-    return !running.isEmpty();
+    return !running.isEmpty() || !waiting.isEmpty();
   }
 
   /** The job as it runs now, or null. */
@@ -600,7 +763,7 @@ final class SimulatedWorld {
     return runGpuMicros;
   }
 
-  /** GPU-microseconds that reservations have held. */
+  /** GPU-microseconds that reservations have held, and claims have held idle. */
   long reservedGpuMicros() {
     return reservedGpuMicros;
   }

@@ -6,7 +6,7 @@ import evenhand.facts.Running;
 import evenhand.facts.Snapshot;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
-import evenhand.outcomes.Start;
+import evenhand.outcomes.Preempt;
 import evenhand.policy.ClauseView;
 import evenhand.policy.Natural;
 import evenhand.policy.Policy;
@@ -25,8 +25,8 @@ import java.util.PriorityQueue;
  * that end free their GPUs; weights of accounts change; nodes change; jobs arrive, by submit time
  * and then by id, numbers as numbers; then cycles decide until one of them changes nothing. So a
  * job that ends and one that takes its place never overlap, and what would take the service some
- * cycles of five seconds takes no time here. A preempted job is gone at once, without its grace
- * time.
+ * cycles of five seconds takes no time here. A preempted job is gone as soon as it is told, or goes
+ * on for a while within its grace time (K6); the job it makes room for starts then.
  *
  * <p>Where a policy preempts, moments are also: the end of each protection, each multiple of a
  * minimum run time where preemption comes in slices (K8), and, while jobs wait, one every {@link
@@ -43,6 +43,7 @@ public final class Simulation {
   private final long everyMicros;
   private final Witness witness;
   private final boolean explained;
+  private final Duration leaveAfter;
 
   /** Looks on, for tests and progress. */
   public interface Witness {
@@ -82,6 +83,25 @@ public final class Simulation {
       Duration until,
       Duration every,
       Witness witness) {
+    this(policy, cluster, accounts, jobs, until, every, Duration.ZERO, witness);
+  }
+
+  /**
+   * @param until when to stop; null: when nothing can change any more
+   * @param every how often to decide anew while jobs wait and nothing happens
+   * @param leaveAfter how long a preempted job goes on after its signal; it is ended when the
+   *     policy's grace time is over (K6)
+   */
+  public Simulation(
+      Policy policy,
+      ClusterPlan cluster,
+      AccountPlan accounts,
+      List<TraceJob> jobs,
+      Duration until,
+      Duration every,
+      Duration leaveAfter,
+      Witness witness) {
+    this.leaveAfter = leaveAfter;
     this.policy = policy;
     this.cluster = cluster;
     this.accounts = accounts;
@@ -186,7 +206,9 @@ public final class Simulation {
               d.slack(),
               d.ordersPerCycle(),
               d.failuresPerCycle());
-      world = new SimulatedWorld(policy, cluster, setups, courses, settings, happenings::add);
+      world =
+          new SimulatedWorld(
+              policy, cluster, setups, courses, settings, leaveAfter, happenings::add);
     }
 
     Result run() {
@@ -199,6 +221,7 @@ public final class Simulation {
         }
         now = next;
         end = now;
+        world.advance(now);
         happen(now);
         settle(now);
         witness.moment(now, done, courses.size());
@@ -208,6 +231,7 @@ public final class Simulation {
       } else {
         end = until;
       }
+      world.advance(end);
       world.cut(end);
       return new Result(
           policy,
@@ -281,8 +305,8 @@ public final class Simulation {
     private void happen(long now) {
       for (Due due = live(ends); due != null && due.at() <= now; due = live(ends)) {
         ends.poll();
-        world.complete(due.job(), now);
-        done++;
+        world.end(due.job(), now);
+        done += world.course(due.job()).state().finished() ? 1 : 0;
       }
       for (; weightsChanged < accounts.changes().size(); weightsChanged++) {
         AccountPlan.Change change = accounts.changes().get(weightsChanged);
@@ -298,6 +322,7 @@ public final class Simulation {
         }
         world.state(change.node(), change.state(), now);
       }
+      world.begun().forEach(job -> follow(job, now));
       while (arrived < jobs.size() && jobs.get(arrived).submitMicros() <= now) {
         world.submit(++arrived, now);
         if (courses.get(arrived - 1).state() == JobCourse.State.REFUSED) {
@@ -329,10 +354,12 @@ public final class Simulation {
         witness.decided(snapshot, decision);
         boolean acted = world.apply(decision, now);
         for (Decided decided : decision.outcomes()) {
-          if (decided.outcome() instanceof Start start) {
-            follow(start.job(), now);
+          if (decided.outcome() instanceof Preempt preempt && world.leavesAt(preempt.job()) >= 0) {
+            String job = preempt.job();
+            ends.add(new Due(world.leavesAt(job), job, world.attempt(job)));
           }
         }
+        world.begun().forEach(job -> follow(job, now));
         if (!acted) {
           return;
         }

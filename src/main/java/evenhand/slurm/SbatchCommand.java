@@ -33,6 +33,10 @@ record SbatchCommand(
 
   private static final List<String> OF_SERVICE =
       List.of("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG");
+
+  /** Each of these in the name of the output makes it another file for each attempt. */
+  private static final List<String> PER_ATTEMPT = List.of("{attempt}", "%j", "%J", "%A");
+
   private static final String PLAIN_PATH = "/usr/local/bin:/usr/bin:/bin";
 
   /**
@@ -115,7 +119,9 @@ record SbatchCommand(
             "--no-requeue",
             "--ignore-pbs",
             "--job-name=" + token,
-            "--comment=" + token));
+            "--comment="
+                + token
+                + (order.resumed() == 0 ? "" : " resumed " + order.resumed() + "x")));
     if (partition != null) {
       options.add("--partition=" + partition);
     }
@@ -135,6 +141,14 @@ record SbatchCommand(
                   .output()
                   .replace("{job}", Long.toString(order.token().job()))
                   .replace("{attempt}", Integer.toString(order.token().attempt())));
+    }
+    boolean apart =
+        !ownOptions.contains("output")
+            && !ownOptions.contains("error")
+            && PER_ATTEMPT.stream().anyMatch(settings.output()::contains);
+    if (!apart && order.resumed() > 0 && !ownOptions.contains("open-mode")) {
+      // The file may be that of an earlier attempt, whose output must not be lost.
+      options.add("--open-mode=append");
     }
     options.add("--chdir=" + workdir);
     return options;
@@ -157,6 +171,7 @@ record SbatchCommand(
     variables.putAll(order.environment());
     variables.put("EVENHAND_JOB_ID", Long.toString(order.token().job()));
     variables.put("EVENHAND_ATTEMPT", Integer.toString(order.token().attempt()));
+    variables.put("EVENHAND_RESUMED", Integer.toString(order.resumed()));
     StringBuilder text = new StringBuilder();
     variables.forEach((name, value) -> text.append(entry(name, value)).append('\0'));
     return utf8(text.toString());

@@ -27,7 +27,9 @@ import java.util.regex.Pattern;
  *
  * <ul>
  *   <li>down, unknown, not responding, failed to register, powering down, rebooting: DOWN;
- *   <li>drain, maintenance, reserved, failing, in no partition: DRAINING;
+ *   <li>drain, failing: DRAINING, and what runs there leaves (X2);
+ *   <li>maintenance, reserved, in no partition: DRAINING, but what runs there stays: Slurm keeps
+ *       the node for others later, and nobody wants its jobs ended;
  *   <li>the states that Slurm leaves to the site (planned, powered down, …): UP where the settings
  *       list all of them, else DRAINING;
  *   <li>all processors given away, or the last job still finishing: UP, since it will take jobs
@@ -38,6 +40,9 @@ final class SeenNodes {
   private static final Pattern NAME = Pattern.compile("(?m)^NodeName=(\\S+)");
   private static final Set<String> LEFT_TO_SITE =
       Set.of("PLANNED", "POWERED_DOWN", "POWERING_UP", "REBOOT_REQUESTED");
+
+  /** Upon these the work of a node has to leave it; other states only keep new work away. */
+  private static final Set<String> DRAINS = Set.of("DRAIN", "FAIL");
 
   private final Set<String> usable;
   private final Map<String, List<Seen>> lastGood = new HashMap<>();
@@ -164,7 +169,8 @@ final class SeenNodes {
         state,
         text,
         reason,
-        p.partitions() == null ? List.of() : p.partitions());
+        p.partitions() == null ? List.of() : p.partitions(),
+        state == NodeState.DRAINING && p.flags().stream().noneMatch(DRAINS::contains));
   }
 
   /** Whether every flag that is left to the site, or that nobody knows, is one the site wants. */
@@ -206,7 +212,8 @@ final class SeenNodes {
                   seen.state(),
                   seen.stateText(),
                   seen.reason(),
-                  seen.partitions()));
+                  seen.partitions(),
+                  seen.workStays()));
     }
     return all;
   }

@@ -358,6 +358,19 @@ public final class SlurmCluster implements Cluster {
   }
 
   @Override
+  public Cancellation signal(String clusterJob, Token token) {
+    Ours ours = ours(clusterJob, token);
+    return ours.failure() != null
+        ? new Cancellation.Failed(ours.failure())
+        : ours.state() != SeenJob.State.RUNNING
+            ? new Cancellation.Done()
+            : scancel(
+                List.of(
+                    // To the batch shell and all it has started; without it only to job steps.
+                    "scancel", "--full", "--signal=" + settings.preemptSignal(), clusterJob));
+  }
+
+  @Override
   public Cancellation cancel(String clusterJob, Token token) {
     Ours ours = ours(clusterJob, token);
     return ours.failure() != null

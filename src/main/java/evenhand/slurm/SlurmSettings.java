@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -39,6 +40,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     auto}: when slurm.conf names slurmdbd
  * @param detailsPerReading most jobs that one reading asks about singly; the others wait for the
  *     next
+ * @param preemptSignal name of the signal that tells a job, its batch shell too, that its grace
+ *     time has begun (K6)
  */
 @ConfigurationProperties("evenhand.slurm")
 public record SlurmSettings(
@@ -72,7 +75,10 @@ public record SlurmSettings(
         List<String> scriptOptions,
     @DefaultValue("PLANNED") List<String> usableStates,
     @DefaultValue("auto") Accounting accounting,
-    @DefaultValue("50") int detailsPerReading) {
+    @DefaultValue("50") int detailsPerReading,
+    @DefaultValue("TERM") String preemptSignal) {
+
+  private static final Pattern SIGNAL = Pattern.compile("[A-Z][A-Z0-9]{1,9}|[1-9][0-9]?");
 
   /** Whether sacct is asked. */
   public enum Accounting {
@@ -94,6 +100,12 @@ public record SlurmSettings(
     usableStates = List.copyOf(usableStates);
     if (timeout.isNegative() || timeout.isZero()) {
       throw new IllegalArgumentException("evenhand.slurm.timeout must be longer than nothing");
+    }
+    if (!SIGNAL.matcher(preemptSignal).matches()) {
+      throw new IllegalArgumentException(
+          "evenhand.slurm.preempt-signal is '"
+              + preemptSignal
+              + "'; it must be the name of a signal, e.g. TERM or USR1");
     }
     for (String option : sbatchOptions) {
       if (!option.startsWith("-")) {

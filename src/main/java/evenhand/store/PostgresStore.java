@@ -8,6 +8,7 @@ import evenhand.cycle.Changes;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
+import evenhand.cycle.NodeDrain;
 import evenhand.cycle.Order;
 import evenhand.cycle.Overtaken;
 import evenhand.cycle.Stock;
@@ -19,6 +20,7 @@ import evenhand.cycle.World;
 import evenhand.cycle.accounts.AccountBook;
 import evenhand.cycle.accounts.InUse;
 import evenhand.facts.Account;
+import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
 import evenhand.facts.Reservation;
@@ -512,7 +514,9 @@ public final class PostgresStore implements Store, AutoCloseable {
               accounts.accounts(),
               jobs,
               attempts("where a.ended_at is null", Map.of(), tiers),
-              accounts.used());
+              accounts.used(),
+              openDrains(),
+              claim(tiers));
         });
   }
 
@@ -525,7 +529,10 @@ public final class PostgresStore implements Store, AutoCloseable {
                 stock(tiers()),
                 tree.inUse(Set.of(), null).accounts(),
                 List.of(),
-                List.of()));
+                List.of(),
+                Map.of(),
+                openDrains(),
+                null));
   }
 
   private static final String JOB_COLUMNS =
@@ -617,7 +624,7 @@ public final class PostgresStore implements Store, AutoCloseable {
             """
             select a.job_id, a.attempt, j.account_id, a.state, a.decided_at, a.cluster_job,
                    a.started_at, a.ended_at, a.last_seen_at, a.restarts, a.allocated, a.cancel_by,
-                   a.preempt_for, a.recalled
+                   a.preempt_for, a.end_by, a.recalled, a.waits_for, a.waits_until, a.checkpoint_at
             from attempts a join jobs j on j.id = a.job_id
             """
                 + where
@@ -642,7 +649,13 @@ public final class PostgresStore implements Store, AutoCloseable {
                   rs.getBoolean("allocated"),
                   rs.getString("cancel_by"),
                   rs.getString("preempt_for"),
-                  rs.getString("recalled"));
+                  instant(rs, "end_by"),
+                  rs.getString("recalled"),
+                  Arrays.stream((String[]) rs.getArray("waits_for").getArray())
+                      .map(Attempt.Victim::read)
+                      .toList(),
+                  instant(rs, "waits_until"),
+                  instant(rs, "checkpoint_at"));
             })
         .list();
   }
@@ -666,6 +679,8 @@ public final class PostgresStore implements Store, AutoCloseable {
                 writeAttempts(changes);
                 writeMoney(changes);
                 writeOrders(changes);
+                changes.drains().forEach(this::write);
+                writeClaims(changes);
                 return changes.decision() == null ? null : writeDecision(changes.decision(), kept);
               });
       base = kept[0];
@@ -749,7 +764,13 @@ public final class PostgresStore implements Store, AutoCloseable {
     for (Attempt a : changes.begun()) {
       begun.add(
           new Object[] {
-            a.job(), a.attempt(), a.state().name(), time(a.decidedAt()), a.allocated()
+            a.job(),
+            a.attempt(),
+            a.state().name(),
+            time(a.decidedAt()),
+            a.allocated(),
+            victims(a),
+            time(a.waitsUntil())
           });
       int position = 0;
       for (Share share : a.on()) {
@@ -762,8 +783,9 @@ public final class PostgresStore implements Store, AutoCloseable {
     if (!begun.isEmpty()) {
       batch.batchUpdate(
           """
-          insert into attempts (job_id, attempt, state, decided_at, allocated)
-          values (?, ?, ?, ?, ?)
+          insert into attempts
+                 (job_id, attempt, state, decided_at, allocated, waits_for, waits_until)
+          values (?, ?, ?, ?, ?, ?, cast(? as timestamptz))
           """,
           begun);
       each(
@@ -788,7 +810,11 @@ public final class PostgresStore implements Store, AutoCloseable {
             a.restarts(),
             a.cancelBy(),
             a.preemptFor(),
+            time(a.endBy()),
             a.recalled(),
+            victims(a),
+            time(a.waitsUntil()),
+            time(a.checkpointAt()),
             a.job(),
             a.attempt()
           });
@@ -799,11 +825,18 @@ public final class PostgresStore implements Store, AutoCloseable {
             update attempts
             set state = ?, cluster_job = ?, started_at = cast(? as timestamptz),
                 ended_at = cast(? as timestamptz), last_seen_at = cast(? as timestamptz),
-                restarts = ?, cancel_by = ?, preempt_for = ?, recalled = ?
+                restarts = ?, cancel_by = ?, preempt_for = ?, end_by = cast(? as timestamptz),
+                recalled = ?, waits_for = ?, waits_until = cast(? as timestamptz),
+                checkpoint_at = cast(? as timestamptz)
             where job_id = ? and attempt = ? and ended_at is null
             """,
             rows),
         i -> "attempt " + changed.get(i).attempt() + " of job " + changed.get(i).job());
+  }
+
+  private static SqlArrayValue victims(Attempt attempt) {
+    return new SqlArrayValue(
+        "text", attempt.waitsFor().stream().map(Attempt.Victim::text).toArray());
   }
 
   /**
@@ -1081,6 +1114,157 @@ public final class PostgresStore implements Store, AutoCloseable {
         i -> "text " + rows.get(i)[2] + " of the policy");
   }
 
+  private static final RowMapper<NodeDrain> DRAIN =
+      (rs, n) ->
+          new NodeDrain(
+              rs.getLong("id"),
+              rs.getString("node_name"),
+              NodeDrain.Source.valueOf(rs.getString("source").toUpperCase(Locale.ROOT)),
+              rs.getString("reason"),
+              rs.getString("drained_by"),
+              instant(rs, "since"),
+              instant(rs, "empty_since"),
+              instant(rs, "ended_at"),
+              rs.getString("ended_by"));
+
+  private static final String DRAINS =
+      """
+      select id, node_name, source, reason, drained_by, since, empty_since, ended_at, ended_by
+      from node_drains
+      """;
+
+  private List<NodeDrain> openDrains() {
+    return sql.sql(DRAINS + "where ended_at is null order by node_name, source")
+        .query(DRAIN)
+        .list();
+  }
+
+  @Override
+  public List<NodeDrain> drains(String node, int limit) {
+    return sql.sql(
+            DRAINS
+                + """
+                where cast(:node as text) is null or node_name = :node
+                order by id desc limit :limit
+                """)
+        .param("node", node)
+        .param("limit", limit)
+        .query(DRAIN)
+        .list();
+  }
+
+  private void write(NodeDrain d) {
+    if (d.id() == 0) {
+      int begun =
+          sql.sql(
+                  """
+                  insert into node_drains
+                         (node_name, source, reason, drained_by, since, empty_since)
+                  values (?, ?, ?, ?, ?, cast(? as timestamptz))
+                  on conflict (node_name, source) where ended_at is null do nothing
+                  """)
+              .params(
+                  d.node(),
+                  d.source().name().toLowerCase(Locale.ROOT),
+                  d.reason(),
+                  d.by(),
+                  time(d.since()),
+                  time(d.emptySince()))
+              .update();
+      one(begun, "node " + d.node());
+    } else {
+      one(
+          sql.sql(
+                  """
+                  update node_drains
+                  set reason = ?, drained_by = ?, empty_since = cast(? as timestamptz),
+                      ended_at = cast(? as timestamptz), ended_by = ?
+                  where id = ? and ended_at is null
+                  """)
+              .params(
+                  d.reason(), d.by(), time(d.emptySince()), time(d.endedAt()), d.endedBy(), d.id())
+              .update(),
+          "the drain of node " + d.node());
+    }
+  }
+
+  private Claim claim(Map<UUID, Tier> tiers) {
+    List<Share> on = new ArrayList<>();
+    sql.sql(
+            """
+            select g.node_name, g.tier_id, g.gpus
+            from claims c join claim_gpus g on g.claim_id = c.id
+            where c.ended_at is null
+            order by g.position
+            """)
+        .query(
+            rs -> {
+              on.add(
+                  new Share(
+                      rs.getString("node_name"),
+                      tiers.get(rs.getObject("tier_id", UUID.class)),
+                      rs.getInt("gpus")));
+            });
+    return sql.sql("select job_id, since, ready_at, yields from claims where ended_at is null")
+        .query(
+            (rs, n) ->
+                new Claim(
+                    rs.getString("job_id"),
+                    on,
+                    instant(rs, "since"),
+                    instant(rs, "ready_at"),
+                    Arrays.asList((String[]) rs.getArray("yields").getArray())))
+        .optional()
+        .orElse(null);
+  }
+
+  private void writeClaims(Changes changes) {
+    if (changes.claimEnd() != null) {
+      one(
+          sql.sql(
+                  """
+                  update claims set ended_at = ?, rule = ?, reason = ?
+                  where job_id = ? and ended_at is null
+                  """)
+              .params(
+                  time(changes.at()),
+                  changes.claimEnd().rule(),
+                  changes.claimEnd().because(),
+                  changes.claimEnd().job())
+              .update(),
+          "the claim of job " + changes.claimEnd().job());
+    }
+    if (changes.claim() == null) {
+      return;
+    }
+    Claim claim = changes.claim();
+    long id =
+        sql.sql(
+                """
+                insert into claims (job_id, since, ready_at, yields) values (?, ?, ?, ?)
+                returning id
+                """)
+            .params(
+                Long.parseLong(claim.job()),
+                time(claim.since()),
+                time(claim.readyAt()),
+                new SqlArrayValue("text", claim.yields().toArray()))
+            .query(Long.class)
+            .single();
+    List<Object[]> rows = new ArrayList<>();
+    for (Share share : claim.on()) {
+      rows.add(new Object[] {id, rows.size(), share.node(), share.gpus(), share.tier().name()});
+    }
+    each(
+        batch.batchUpdate(
+            """
+            insert into claim_gpus (claim_id, position, node_name, gpus, tier_id)
+            select ?, ?, ?, ?, id from gpu_tiers where name = ?
+            """,
+            rows),
+        i -> "the tier " + rows.get(i)[4]);
+  }
+
   private Order order(ResultSet rs) throws SQLException {
     return new Order(
         rs.getLong("id"),
@@ -1159,11 +1343,14 @@ public final class PostgresStore implements Store, AutoCloseable {
           return sql.sql(
                   """
                   select j.name, j.account_id, j.user_name, j.time_limit_s,
-                         s.script, s.arguments, s.environment, s.workdir
+                         s.script, s.arguments, s.environment, s.workdir,
+                         (select count(*) from attempts a
+                          where a.job_id = j.id and a.attempt < ? and a.started_at is not null)
+                             as resumed
                   from jobs j join job_scripts s on s.job_id = j.id
                   where j.id = ?
                   """)
-              .param(token.job())
+              .params(token.attempt(), token.job())
               .query(
                   (rs, n) ->
                       new SubmitOrder(
@@ -1178,7 +1365,8 @@ public final class PostgresStore implements Store, AutoCloseable {
                           JSON.readValue(
                               rs.getString("environment"),
                               new TypeReference<Map<String, String>>() {}),
-                          rs.getString("workdir")))
+                          rs.getString("workdir"),
+                          rs.getInt("resumed")))
               .optional()
               .orElseThrow(
                   () -> new IllegalArgumentException("job " + token.job() + " has no script"));

@@ -1,6 +1,8 @@
 package evenhand.api;
 
 import evenhand.cycle.AccountSetup;
+import evenhand.cycle.Contract;
+import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Ledger;
 import evenhand.cycle.Receipts;
@@ -115,6 +117,17 @@ public final class ApiServer {
     Ledger ledger(MemoryStore store) {
       return new Ledger(
           store, CycleSettings.DEFAULT, new ManualClock(FakeDesk.AT.plusSeconds(3600)));
+    }
+
+    @Bean
+    Contract contract(MemoryStore store) {
+      return new Contract(
+          store,
+          () -> {
+            throw new IllegalStateException("nothing is draining here that runs work");
+          },
+          () -> new Cycle.Latest(null, null, null, null, java.util.Map.of()),
+          new ManualClock(FakeDesk.AT));
     }
 
     @Bean

@@ -121,7 +121,12 @@ public final class FakeDesk implements Desk {
         id.equals("1") && !state.ended() ? new ReservationView("n1", "4090", 1) : null,
         List.of(),
         24780,
-        0);
+        0,
+        null,
+        null,
+        List.of(),
+        null,
+        null);
   }
 
   @Override

@@ -372,7 +372,7 @@ class CycleTest {
     after(5);
     assertThat(job(a).state()).isEqualTo(JobState.GLOBAL_QUEUE_WAIT);
     assertThat(job(a).asks().attempt()).isEqualTo(2);
-    assertThat(job(a).stateReason()).isEqualTo("made room for job " + c.job());
+    assertThat(job(a).stateReason()).isEqualTo("made room for job " + c.job() + " of account KDG");
     assertThat(job(b).state()).isEqualTo(JobState.PREEMPTED);
     balanced();
   }
@@ -757,6 +757,11 @@ class CycleTest {
     @Override
     public Cancellation withdraw(String clusterJob, Token token) {
       return other.withdraw(clusterJob, token);
+    }
+
+    @Override
+    public Cancellation signal(String clusterJob, Token token) {
+      return other.signal(clusterJob, token);
     }
 
     @Override

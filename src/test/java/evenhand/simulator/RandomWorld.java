@@ -16,6 +16,7 @@ record RandomWorld(
     long seed, String policy, ClusterPlan cluster, AccountPlan accounts, List<TraceJob> jobs) {
   static final List<String> POLICIES =
       List.of("reservation", "skip", "fifo", "budget", "budget-slices");
+  static final List<String> CLAIMING = List.of("budget", "budget-slices");
   private static final int[] GPUS = {1, 1, 1, 2, 2, 3, 4, 4, 8, 9};
   private static final int[] MINUTES = {0, 1, 10, 10, 60};
 
@@ -110,7 +111,20 @@ record RandomWorld(
         jobs);
   }
 
+  /** The policy, every other time with claims where it has them. */
+  String loaded() {
+    return CLAIMING.contains(policy) && seed / POLICIES.size() % 2 == 1
+        ? policy + " claim"
+        : policy;
+  }
+
+  /** How long a preempted job goes on: not at all, or up to its whole grace time. */
+  Duration leaveAfter() {
+    return Duration.ofSeconds(new long[] {0, 7, 60}[(int) (seed / POLICIES.size() % 3)]);
+  }
+
   Simulation simulation(evenhand.policy.Policy by, Simulation.Witness witness) {
-    return new Simulation(by, cluster, accounts, jobs, null, Duration.ofMinutes(10), witness);
+    return new Simulation(
+        by, cluster, accounts, jobs, null, Duration.ofMinutes(10), leaveAfter(), witness);
   }
 }

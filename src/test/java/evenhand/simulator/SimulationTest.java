@@ -157,6 +157,20 @@ class SimulationTest {
         .containsEntry("lost_gpu_s", 0.0)
         .containsEntry("makespan_s", 180.0)
         .containsEntry("allocated_gpu_s", 720.0);
+    // With 20 s of its grace time used, x runs to 120, and y begins when it has left.
+    Simulation.Result slow =
+        new Simulation(
+                policy("budget"),
+                cluster("n1: {g: 4}"),
+                AccountPlan.none(),
+                trace.jobs(),
+                null,
+                Duration.ofMinutes(10),
+                Duration.ofSeconds(20),
+                Simulation.NOBODY)
+            .run();
+    assertThat(starts(slow)).isEqualTo("x@0 n1/0-3; y@120 n1/0-3; x@150 n1/0-3;");
+    assertThat(summary(slow, trace)).containsEntry("lost_gpu_s", 80.0);
     // Work that cannot be resumed is over, and counts as finished, not as completed.
     Trace once =
         CsvTrace.read(

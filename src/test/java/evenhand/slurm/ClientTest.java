@@ -39,7 +39,8 @@ class ClientTest {
             base.scriptOptions(),
             base.usableStates(),
             base.accounting(),
-            base.detailsPerReading()),
+            base.detailsPerReading(),
+            base.preemptSignal()),
         most,
         inherited);
   }

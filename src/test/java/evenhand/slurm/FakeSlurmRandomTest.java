@@ -209,7 +209,8 @@ class FakeSlurmRandomTest {
                 List.of(),
                 List.of(),
                 SlurmSettings.Accounting.OFF,
-                50),
+                50,
+                "TERM"),
             Clock.systemUTC());
     CycleSettings d = CycleSettings.DEFAULT;
     CycleSettings quick =

@@ -59,7 +59,8 @@ class FakeSlurmTest {
             List.of(),
             List.of(),
             accounting,
-            details),
+            details,
+            "TERM"),
         Clock.systemUTC());
   }
 

@@ -34,7 +34,8 @@ final class Orders {
         List.of("mem", "cpus-per-task", "output", "time", "mail-type"),
         List.of("PLANNED"),
         SlurmSettings.Accounting.AUTO,
-        50);
+        50,
+        "TERM");
   }
 
   /** As the service's own, but for a cluster and a test that are done within seconds. */

@@ -96,7 +96,8 @@ class SbatchCommandTest {
             List.of(),
             List.of(),
             SlurmSettings.Accounting.OFF,
-            1);
+            1,
+            "TERM");
     SbatchCommand command =
         SbatchCommand.of(
             order(null, "#!/bin/sh\n", List.of(Orders.share("n1", Orders.T4090, 1))),
@@ -109,7 +110,8 @@ class SbatchCommandTest {
             "--output=/logs/%x-42.3.out",
             "--chdir=" + System.getProperty("user.home"));
     assertThat(new String(command.environment(), StandardCharsets.UTF_8))
-        .isEqualTo("EVENHAND_ATTEMPT=3\0EVENHAND_JOB_ID=42\0HOME=/srv\0PATH=/opt/bin\0SITE=1\0");
+        .isEqualTo(
+            "EVENHAND_ATTEMPT=3\0EVENHAND_JOB_ID=42\0EVENHAND_RESUMED=0\0HOME=/srv\0PATH=/opt/bin\0SITE=1\0");
     assertThatThrownBy(
             () ->
                 new SlurmSettings(
@@ -125,7 +127,8 @@ class SbatchCommandTest {
                     List.of(),
                     List.of(),
                     SlurmSettings.Accounting.OFF,
-                    1))
+                    1,
+                    "TERM"))
         .hasMessageContaining("'4G' is no option");
   }
 

@@ -333,6 +333,11 @@ class SlurmCycleTest {
               }
 
               @Override
+              public Cancellation signal(String clusterJob, Token token) {
+                return real.signal(clusterJob, token);
+              }
+
+              @Override
               public Cancellation cancel(String clusterJob, Token token) {
                 return real.cancel(clusterJob, token);
               }
@@ -376,6 +381,11 @@ class SlurmCycleTest {
           @Override
           public Cancellation withdraw(String clusterJob, Token token) {
             return real.withdraw(clusterJob, token);
+          }
+
+          @Override
+          public Cancellation signal(String clusterJob, Token token) {
+            return real.signal(clusterJob, token);
           }
 
           @Override

@@ -8,6 +8,7 @@ import evenhand.cycle.Attempt;
 import evenhand.cycle.Changes;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
+import evenhand.cycle.NodeDrain;
 import evenhand.cycle.Order;
 import evenhand.cycle.Overtaken;
 import evenhand.cycle.Stock;
@@ -18,6 +19,7 @@ import evenhand.cycle.World;
 import evenhand.cycle.accounts.AccountBook;
 import evenhand.cycle.accounts.AccountChange;
 import evenhand.cycle.accounts.GpuTime;
+import evenhand.facts.Claim;
 import evenhand.facts.NodeState;
 import evenhand.facts.Reservation;
 import evenhand.facts.Share;
@@ -600,5 +602,73 @@ abstract class StoreContract {
     assertThat(store.jobs(JobState.GLOBAL_QUEUE_WAIT, "BCG", 5, Long.MAX_VALUE))
         .extracting(r -> r.job().id())
         .containsExactly(c.id());
+  }
+
+  @Test
+  void theContractIsRemembered() {
+    long id = add("a", "BCG", 2).id();
+    long other = add("b", "BCG", 2).id();
+    store.see(
+        List.of(
+            new Stock("n1", MID, 2, NodeState.UP, null),
+            new Stock("n2", LOW, 4, NodeState.UP, null)),
+        T0);
+    Share share = new Share("n1", MID, 2);
+    Attempt.Victim victim = new Attempt.Victim(other, 1);
+    Changes changes = Changes.ofCycle(T0);
+    changes.put(store.job(id).orElseThrow().job().to(JobState.DISPATCHING, null));
+    changes.begin(
+        Attempt.decided(id, 1, "BCG", List.of(share), T0)
+            .waiting(List.of(victim), T0.plusSeconds(660)));
+    changes.put(NodeDrain.begun("n2", NodeDrain.Source.EVENHAND, "fan", "ops", T0));
+    changes.claim(
+        new Claim(Long.toString(other), List.of(share), T0, T0.plusSeconds(60), List.of("7", "8")));
+    store.commit(changes);
+    World world = store.load(null);
+    Attempt attempt = world.attempts().get(0);
+    assertThat(attempt.waitsFor()).containsExactly(victim);
+    assertThat(attempt.waitsUntil()).isEqualTo(T0.plusSeconds(660));
+    assertThat(world.claim().on()).containsExactly(share);
+    assertThat(world.claim().readyAt()).isEqualTo(T0.plusSeconds(60));
+    assertThat(world.claim().yields()).containsExactly("7", "8");
+    NodeDrain drain = world.drains().get(0);
+    assertThat(drain.reason()).isEqualTo("fan");
+    assertThat(drain.emptySince()).isNull();
+
+    Changes next = Changes.ofCycle(T0.plusSeconds(5));
+    Attempt told =
+        attempt
+            .running(T0.plusSeconds(1), T0.plusSeconds(5), 0)
+            .toPreempt("9", T0.plusSeconds(65))
+            .checkpoint(T0.plusSeconds(4));
+    next.put(store.job(id).orElseThrow().job(), told);
+    next.put(drain.empty(T0.plusSeconds(5)));
+    next.end(new Changes.ClaimEnd(other, "G4", "it starts"));
+    Token token = new Token(store.installation(), id, 1);
+    next.write(Order.signal(token, T0.plusSeconds(5)));
+    next.write(Order.cancelAfter(token, T0.plusSeconds(5), T0.plusSeconds(65)));
+    store.commit(next);
+    world = store.load(null);
+    assertThat(world.attempts()).containsExactly(told);
+    assertThat(told.waitsUntil()).isNull();
+    assertThat(world.claim()).isNull();
+    assertThat(world.drains().get(0).emptySince()).isEqualTo(T0.plusSeconds(5));
+    assertThat(store.due(T0.plusSeconds(64), 10))
+        .extracting(Order::kind)
+        .containsExactly(Order.Kind.SIGNAL);
+    assertThat(store.due(T0.plusSeconds(65), 10))
+        .extracting(Order::kind)
+        .containsExactly(Order.Kind.SIGNAL, Order.Kind.CANCEL);
+
+    Changes last = Changes.ofDesk(T0.plusSeconds(9));
+    last.put(world.drains().get(0).ended(T0.plusSeconds(9), "ops"));
+    store.commit(last);
+    assertThat(store.load(null).drains()).isEmpty();
+    assertThat(store.drains("n2", 5)).hasSize(1);
+    assertThat(store.drains("n1", 5)).isEmpty();
+    // Of two who end the same drain, or begin one, the second is told.
+    Changes twice = Changes.ofDesk(T0.plusSeconds(9));
+    twice.put(world.drains().get(0).ended(T0.plusSeconds(9), "kim"));
+    assertThatThrownBy(() -> store.commit(twice)).isInstanceOf(Overtaken.class);
   }
 }

@@ -7,6 +7,8 @@ import evenhand.simulator.AccountPlan;
 import evenhand.simulator.ClusterPlan;
 import evenhand.simulator.CsvTrace;
 import evenhand.simulator.Figures;
+import evenhand.simulator.Played;
+import evenhand.simulator.ReportPage;
 import evenhand.simulator.ResultFiles;
 import evenhand.simulator.Simulation;
 import evenhand.simulator.SwfTrace;
@@ -33,8 +35,9 @@ import tools.jackson.databind.json.JsonMapper;
     description = {
       "Play a job set on a cluster by each policy's own rules; only clock and cluster are"
           + " simulated.",
-      "Writes DIR/POLICY/summary.json, jobs.csv and events.csv for each policy, and"
-          + " DIR/unreadable.csv where rows of the job set cannot be jobs."
+      "Writes DIR/POLICY/summary.json, jobs.csv and events.csv for each policy, DIR/report.html"
+          + " with pictures of them all, and DIR/unreadable.csv where rows of the job set cannot be"
+          + " jobs."
     },
     footer = {
       "",
@@ -188,18 +191,20 @@ public final class SimulateCommand extends Command {
             ">DELIVERED/ENTITLED",
             ">CYCLES",
             ">WALL_S");
-    List<Map<String, Object>> summaries = new ArrayList<>();
+    List<Played> played = new ArrayList<>();
     for (Policy policy : loaded) {
-      summaries.add(simulate(policy, plan, tree, trace, stop, pause, table));
+      played.add(simulate(policy, plan, tree, trace, stop, pause, table));
     }
+    write(out.resolve("report.html"), ReportPage.html(played, null));
     print(
         output.isJson()
-            ? new JsonMapper().writeValueAsString(Map.of("items", summaries))
+            ? new JsonMapper()
+                .writeValueAsString(Map.of("items", played.stream().map(Played::summary).toList()))
             : table.text().stripTrailing());
     return Exit.DONE;
   }
 
-  private Map<String, Object> simulate(
+  private Played simulate(
       Policy policy,
       ClusterPlan plan,
       AccountPlan tree,
@@ -215,7 +220,8 @@ public final class SimulateCommand extends Command {
     }
     Duration warmUp =
         policy.lookback().orElse(lookback == null ? Duration.ofDays(7) : duration("", lookback));
-    Figures figures = new Figures(result, trace, warmUp.toSeconds() * 1_000_000);
+    long window = warmUp.toSeconds() * 1_000_000;
+    Figures figures = new Figures(result, trace, window);
     Map<String, Object> summary = figures.summary();
     summary.put("seed", null);
     Map<String, Object> timing = figures.timing();
@@ -240,7 +246,7 @@ public final class SimulateCommand extends Command {
         part(summary.get("delivered_over_entitled")),
         summary.get("cycles"),
         part(timing.get("wall_s")));
-    return summary;
+    return new Played(policy.name(), result, summary, window);
   }
 
   private static Object part(Object figure) {

@@ -311,7 +311,7 @@ public final class Figures {
   }
 
   /** A1: the product of the weights down the tree. */
-  private static Map<String, Double> shares(Map<String, AccountSetup> setups) {
+  static Map<String, Double> shares(Map<String, AccountSetup> setups) {
     Map<String, Double> weights = new HashMap<>();
     for (AccountSetup a : setups.values()) {
       weights.merge(String.valueOf(a.parent()), a.weight(), Double::sum);

@@ -536,7 +536,7 @@ final class SimulatedWorld {
                   0));
     }
     for (Reservation r : reservations.values()) {
-      reservedGpuMicros += (now - Micros.of(r.accruedAt())) * r.gpus();
+      reserved(r.job(), r.node(), r.tier().name(), r.gpus(), Micros.of(r.accruedAt()), now);
     }
   }
 
@@ -545,12 +545,25 @@ final class SimulatedWorld {
       HoldingCost cost = row.cost();
       heldTflopSeconds += cost.tflopSeconds();
       if (cost.kind().equals(HoldingCost.RESERVED)) {
-        reservedGpuMicros += (Micros.of(cost.to()) - Micros.of(cost.from())) * cost.gpus();
+        reserved(
+            cost.job(),
+            cost.node(),
+            cost.tier().name(),
+            cost.gpus(),
+            Micros.of(cost.from()),
+            Micros.of(cost.to()));
       }
     }
     for (Changes.Charged charged : changes.charges()) {
       purses.get(charged.charge().account()).cumulative += charged.charge().tflopSeconds();
       chargedTflopSeconds += charged.charge().tflopSeconds();
+    }
+  }
+
+  private void reserved(String job, String node, String tier, int gpus, long from, long to) {
+    reservedGpuMicros += (to - from) * gpus;
+    if (to > from) {
+      course(job).holds.add(new JobCourse.Hold(node, tier, gpus, from, to));
     }
   }
 

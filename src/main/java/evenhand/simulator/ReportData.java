@@ -163,7 +163,8 @@ final class ReportData {
     return o;
   }
 
-  private static boolean preempts(Simulation.Result result) {
+  /** Whether jobs may have to make room for others at all. */
+  static boolean preempts(Simulation.Result result) {
     return result.policy().clauses().stream()
         .map(ClauseView::rules)
         .flatMap(List::stream)
@@ -236,28 +237,41 @@ final class ReportData {
     return flat.stream().mapToLong(Long::longValue).toArray();
   }
 
-  /** Times in which nodes were not up. */
-  private long[] down(Simulation.Result result, GpuRows rows, List<String> words) {
+  /** A time in which a node was not up, microseconds. */
+  record Down(String node, String state, long fromMicros, long toMicros) {}
+
+  static List<Down> down(Simulation.Result result) {
     record Since(long at, String state) {}
-    List<Long> flat = new ArrayList<>();
+    List<Down> all = new ArrayList<>();
     Map<String, Since> now = new LinkedHashMap<>();
-    List<Happening> changes =
-        new ArrayList<>(result.happenings().stream().filter(h -> h.what().equals("node")).toList());
-    List<String> nodes = changes.stream().map(Happening::on).distinct().toList();
-    for (String node : nodes) {
-      changes.add(new Happening(result.endMicros(), "node", null, null, node, 0, null, "up"));
+    for (Happening h : result.happenings()) {
+      if (!h.what().equals("node")) {
+        continue;
+      }
+      Since since = now.remove(h.on());
+      if (since != null && since.at() < h.atMicros()) {
+        all.add(new Down(h.on(), since.state(), since.at(), h.atMicros()));
+      }
+      if (!h.detail().equals("up")) {
+        now.put(h.on(), new Since(h.atMicros(), h.detail()));
+      }
     }
-    for (Happening change : changes) {
-      Since since = now.remove(change.on());
-      if (since != null && since.at() < change.atMicros()) {
-        flat.add(ticks(since.at()));
-        flat.add(ticks(change.atMicros()) - ticks(since.at()));
-        flat.add((long) word(since.state(), words));
-        add(flat, rows.of(change.on()));
-      }
-      if (!change.detail().equals("up")) {
-        now.put(change.on(), new Since(change.atMicros(), change.detail()));
-      }
+    now.forEach(
+        (node, since) -> {
+          if (since.at() < result.endMicros()) {
+            all.add(new Down(node, since.state(), since.at(), result.endMicros()));
+          }
+        });
+    return all;
+  }
+
+  private long[] down(Simulation.Result result, GpuRows rows, List<String> words) {
+    List<Long> flat = new ArrayList<>();
+    for (Down down : down(result)) {
+      flat.add(ticks(down.fromMicros()));
+      flat.add(ticks(down.toMicros()) - ticks(down.fromMicros()));
+      flat.add((long) word(down.state(), words));
+      add(flat, rows.of(down.node()));
     }
     return flat.stream().mapToLong(Long::longValue).toArray();
   }

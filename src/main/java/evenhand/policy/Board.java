@@ -40,7 +40,10 @@ final class Board {
     FactHandle handle;
   }
 
-  private final Map<Key, Placement> placements = new LinkedHashMap<>();
+  private final Map<Key, Integer> numbers = new HashMap<>();
+  private final Placement[] placements;
+  private final int[] tiers;
+  private final int tierCount;
   private final Map<Key, LinkedHashMap<String, Integer>> holders = new HashMap<>();
   private final Map<Kind, Members> kinds = new HashMap<>();
   private final Firing firing;
@@ -63,25 +66,31 @@ final class Board {
     this.firing = firing;
     this.countAlike = countAlike;
     this.nodesMatter = nodesMatter;
-    for (Placement p : snapshot.placements()) {
-      placements.put(new Key(p.node(), p.tier().name()), p);
+    placements = snapshot.placements().toArray(Placement[]::new);
+    tiers = new int[placements.length];
+    Map<String, Integer> tierNumbers = new HashMap<>();
+    for (int i = 0; i < placements.length; i++) {
+      String tier = placements[i].tier().name();
+      numbers.put(new Key(placements[i].node(), tier), i);
+      tiers[i] = tierNumbers.computeIfAbsent(tier, t -> tierNumbers.size());
     }
+    tierCount = tierNumbers.size();
     for (Reservation r : reservations) {
       Key key = new Key(r.node(), r.tier().name());
-      Placement p = placements.get(key);
-      if (p != null) {
+      Integer number = numbers.get(key);
+      if (number != null) {
+        Placement p = placements[number];
         holders.computeIfAbsent(key, k -> new LinkedHashMap<>()).put(r.job(), r.gpus());
-        placements.put(
-            key,
+        placements[number] =
             new Placement(
                 p.node(),
                 p.group(),
                 p.idle() - r.gpus(),
                 p.reserved() + r.gpus(),
-                holders.get(key).keySet().iterator().next()));
+                holders.get(key).keySet().iterator().next());
       }
     }
-    for (Placement p : placements.values()) {
+    for (Placement p : placements) {
       if (p.idle() < 0) {
         throw new RuleFailed(
             "more GPUs of tier "
@@ -122,7 +131,33 @@ final class Board {
 
   /** The placement as it stands, or null when there is none. */
   Placement at(String node, Tier tier) {
-    return placements.get(new Key(node, tier.name()));
+    int number = number(node, tier);
+    return number < 0 ? null : placements[number];
+  }
+
+  /** The number of a placement, from 0, the same for the whole cycle; -1 when there is none. */
+  int number(String node, Tier tier) {
+    return numbers.getOrDefault(new Key(node, tier.name()), -1);
+  }
+
+  /** The placement of this number as it stands. */
+  Placement at(int number) {
+    return placements[number];
+  }
+
+  /** The number of its tier, from 0 to less than {@link #tiers}. */
+  int tier(int number) {
+    return tiers[number];
+  }
+
+  /** How many placements there are. */
+  int size() {
+    return placements.length;
+  }
+
+  /** How many tiers they are of. */
+  int tiers() {
+    return tierCount;
   }
 
   /** GPUs that were idle are held from now on. */
@@ -165,11 +200,6 @@ final class Board {
         .toList();
   }
 
-  /** All placements as they stand. */
-  Collection<Placement> all() {
-    return placements.values();
-  }
-
   private void change(
       String node, Tier tier, int idleBy, int reservedBy, String holder, String rule) {
     Placement old = at(node, tier);
@@ -203,7 +233,7 @@ final class Board {
     }
     String heldFor = reserved == 0 ? null : holders.get(key).keySet().iterator().next();
     Placement now = new Placement(node, old.group(), idle, reserved, heldFor);
-    placements.put(key, now);
+    placements[numbers.get(key)] = now;
     Members from = kinds.get(kind(old));
     from.byNode.remove(old.node());
     show(from);

@@ -39,9 +39,11 @@ import java.util.stream.Collectors;
  */
 final class DroolsPolicy implements Policy {
   private final Loaded loaded;
+  private final Judging judging;
 
   DroolsPolicy(Loaded loaded) {
     this.loaded = loaded;
+    this.judging = Judging.of(loaded);
   }
 
   @Override
@@ -106,16 +108,16 @@ final class DroolsPolicy implements Policy {
   @Override
   public Decision decide(Snapshot snapshot) {
     try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
-      return new OneCycle(loaded, snapshot, firing, null).decide();
+      return new OneCycle(loaded, judging, snapshot, firing, null).decide();
     }
   }
 
   @Override
   public Acting acting() {
-    Remembered remembered = new Remembered(loaded);
+    Remembered remembered = new Remembered(loaded, judging);
     return snapshot -> {
       try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
-        return new OneCycle(loaded, snapshot, firing, remembered).decide();
+        return new OneCycle(loaded, judging, snapshot, firing, remembered).decide();
       }
     };
   }

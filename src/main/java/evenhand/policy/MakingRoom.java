@@ -1,8 +1,6 @@
 package evenhand.policy;
 
-import evenhand.facts.Candidate;
 import evenhand.facts.Job;
-import evenhand.facts.Placement;
 import evenhand.facts.Request;
 import evenhand.facts.Running;
 import evenhand.facts.Setting;
@@ -15,16 +13,18 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
+import java.util.function.LongFunction;
 
 /**
  * Makes room for allocated jobs by ending running work (K4). Rules say which work may be ended for
- * a job, judging all of a kind alike ({@link Candidate}); {@link Victims} picks the cheapest set.
+ * a job, judging all of a kind alike ({@link Judgement}); {@link Victims} picks the cheapest set.
+ *
+ * <p>What running work is, and how its account stands to a wanting job's, is worked out once a
+ * cycle for each account that wants, not for each job.
  */
 final class MakingRoom {
   private final Loaded loaded;
@@ -35,8 +35,14 @@ final class MakingRoom {
   private final List<Running> running;
   private final List<Running> protectedOnes = new ArrayList<>();
   private final Set<String> gone = new HashSet<>();
-  private List<Running> inOrder;
-  private final Map<String, Map<String, Boolean>> behind = new HashMap<>();
+  private final Map<Request, Anyone> anyone = new HashMap<>();
+  private final Map<Request, Optional<String>> freeAt = new HashMap<>();
+  private final Map<Taker, Standing> standings = new HashMap<>();
+  private Board board;
+  private Victims victims;
+  private int[] ofWork;
+  private int[] accountOf;
+  private List<String> accounts;
 
   /**
    * What came of it.
@@ -51,6 +57,20 @@ final class MakingRoom {
       List<Running> victims,
       boolean byAnyone,
       String freeAt) {}
+
+  /** Whether all unprotected work together would make room, on the board of this version. */
+  private record Anyone(int version, boolean can) {}
+
+  /** Who wants: the account, and what K5 adds to its usage. */
+  private record Taker(String account, double more) {}
+
+  /**
+   * How running work stands to a taker.
+   *
+   * @param ofAccount the part of its kind that comes from its account, by number of the account
+   * @param present the kinds there are, one bit each
+   */
+  private record Standing(int[] ofAccount, long present) {}
 
   MakingRoom(Loaded loaded, Snapshot snapshot, AccountTree tree) {
     this.loaded = loaded;
@@ -68,22 +88,43 @@ final class MakingRoom {
   }
 
   /** This one leaves already, for another reason: to be said before room is made for anybody. */
-  void left(Running running) {
-    gone.add(running.job());
+  void left(Running leaving) {
+    gone.add(leaving.job());
   }
 
-  /** Work that nothing but the job's own terms may protect, cheapest to end first. */
-  private List<Running> mayBeEnded() {
-    if (inOrder == null) {
-      List<Running> open = new ArrayList<>();
-      for (Running r : running) {
-        if (!r.leaving() && r.unprotected(now) && !gone.contains(r.job())) {
-          open.add(r);
-        }
-      }
-      inOrder = loaded.victims().sort(open, now, tree);
+  /** The board on which room is made, from now on. */
+  void on(Board here) {
+    board = here;
+  }
+
+  /** Puts work that nothing but the job's own terms may protect in order, once a cycle. */
+  private Victims victims() {
+    if (victims != null) {
+      return victims;
     }
-    return inOrder;
+    List<Running> open = new ArrayList<>();
+    for (Running r : running) {
+      if (!r.leaving() && r.unprotected(now) && !gone.contains(r.job())) {
+        open.add(r);
+      }
+    }
+    victims = new Victims(board, loaded.victims().sort(open, now, tree));
+    ofWork = new int[victims.size()];
+    accountOf = new int[victims.size()];
+    Map<String, Integer> numbers = new HashMap<>();
+    accounts = new ArrayList<>();
+    for (int i = 0; i < victims.size(); i++) {
+      Running r = victims.work(i);
+      ofWork[i] = Judgement.ofWork(r.allocated(), true, r.intoSlice(now) <= window);
+      accountOf[i] =
+          numbers.computeIfAbsent(
+              r.account(),
+              account -> {
+                accounts.add(account);
+                return accounts.size() - 1;
+              });
+    }
+    return victims;
   }
 
   /** What K5 adds to a job's account: the usage of its minimum run time, GPU-seconds. */
@@ -94,98 +135,106 @@ final class MakingRoom {
   /**
    * Makes room, or says why there is none.
    *
-   * @param fitting placements that fit and are up, with what is idle on each
-   * @param judge by which rule work of each of these kinds may be ended; it may not where none is
-   *     given
+   * @param fitting numbers of the placements that fit and are up
+   * @param judge which work of these kinds may be ended, and by which rule
    * @param explain whether it matters why there is no room; else {@code byAnyone} means nothing
    */
   Found make(
-      Request request,
-      Job job,
-      List<Placement> fitting,
-      Function<Set<Candidate>, Map<Candidate, Rule>> judge,
-      boolean explain) {
-    List<Running> there = mayBeEnded();
-    if (explain
-        && Victims.choose(request.nodes(), request.numGpus(), fitting, there, loaded.preference())
-            .isEmpty()) {
-      return new Found(null, List.of(), List.of(), false, freeAt(fitting));
+      Request request, Job job, int[] fitting, LongFunction<Judgement> judge, boolean explain) {
+    Victims all = victims();
+    if (explain && !byAnyone(request, fitting)) {
+      return none(false, freeAt(request, fitting));
     }
-    Set<Candidate> kinds = new LinkedHashSet<>();
-    List<Candidate> kindOf = new ArrayList<>(there.size());
-    Map<String, Standing> standings = new HashMap<>();
-    for (Running r : there) {
-      Candidate kind = candidate(r, job, standings);
-      kinds.add(kind);
-      kindOf.add(kind);
-    }
-    Map<Candidate, Rule> may = judge.apply(kinds);
-    List<Running> allowed = new ArrayList<>();
-    for (int i = 0; i < kindOf.size(); i++) {
-      if (may.containsKey(kindOf.get(i))) {
-        allowed.add(there.get(i));
-      }
-    }
-    if (!explain && allowed.isEmpty()) {
-      return new Found(null, List.of(), List.of(), true, null);
-    }
+    Standing standing =
+        standings.computeIfAbsent(
+            new Taker(job.account(), minimumUsage(job)), t -> standing(job, t.more()));
+    Judgement judged = judge.apply(standing.present());
+    long allowed = judged.allowed();
     Optional<Victims.Room> room =
-        Victims.choose(request.nodes(), request.numGpus(), fitting, allowed, loaded.preference());
+        (allowed & standing.present()) == 0
+            ? Optional.empty()
+            : all.choose(
+                request.nodes(),
+                request.numGpus(),
+                fitting,
+                i -> (allowed >>> kind(i, standing) & 1) != 0,
+                loaded.preference());
     if (room.isEmpty() || room.get().victims().isEmpty()) {
-      return new Found(null, List.of(), List.of(), true, explain ? freeAt(fitting) : null);
+      return none(true, explain ? freeAt(request, fitting) : null);
     }
+    List<Running> ended = new ArrayList<>();
     List<Decided> preempts = new ArrayList<>();
-    for (Running victim : room.get().victims()) {
-      inOrder.remove(victim);
+    for (int victim : room.get().victims()) {
+      all.left(victim);
+      ended.add(all.work(victim));
       preempts.add(
-          may.get(candidate(victim, job, standings)).decided(new Preempt(victim.job(), job.id())));
+          judged.by(kind(victim, standing)).decided(new Preempt(all.work(victim).job(), job.id())));
     }
     List<Share> on =
         room.get().on().stream()
             .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
             .toList();
     Decided start =
-        may.get(candidate(room.get().victims().get(0), job, standings))
+        judged
+            .by(kind(room.get().victims().get(0), standing))
             .decided(new Start(job.id(), on, request.allocated()));
-    return new Found(start, preempts, room.get().victims(), true, null);
+    return new Found(start, preempts, ended, true, null);
+  }
+
+  private static Found none(boolean byAnyone, String freeAt) {
+    return new Found(null, List.of(), List.of(), byAnyone, freeAt);
+  }
+
+  private int kind(int victim, Standing standing) {
+    return ofWork[victim] | standing.ofAccount()[accountOf[victim]];
+  }
+
+  private boolean byAnyone(Request request, int[] fitting) {
+    Anyone known = anyone.get(request);
+    if (known == null || known.version() != board.version()) {
+      boolean can =
+          victims()
+              .choose(request.nodes(), request.numGpus(), fitting, i -> true, loaded.preference())
+              .isPresent();
+      known = new Anyone(board.version(), can);
+      anyone.put(request, known);
+    }
+    return known.can();
   }
 
   /** When the first protected job on any of these placements may be asked to leave. */
-  private String freeAt(List<Placement> fitting) {
-    Set<String> nodes = new HashSet<>();
-    fitting.forEach(p -> nodes.add(p.node()));
-    return protectedOnes.stream()
-        .filter(r -> r.on().stream().anyMatch(s -> nodes.contains(s.node())))
-        .map(Running::protectedUntil)
-        .min(Instant::compareTo)
-        .map(Instant::toString)
+  private String freeAt(Request request, int[] fitting) {
+    return freeAt
+        .computeIfAbsent(
+            request,
+            r -> {
+              Set<String> nodes = new HashSet<>();
+              for (int place : fitting) {
+                nodes.add(board.at(place).node());
+              }
+              return protectedOnes.stream()
+                  .filter(p -> p.on().stream().anyMatch(s -> nodes.contains(s.node())))
+                  .map(Running::protectedUntil)
+                  .min(Instant::compareTo)
+                  .map(Instant::toString);
+            })
         .orElse(null);
   }
 
-  /** How the account of running work stands to that of the job that wants its GPUs. */
-  private record Standing(boolean same, boolean behind, boolean stillBehind) {}
-
-  private Standing standing(String account, Job job) {
-    boolean same = account.equals(job.account());
-    boolean isBehind =
-        !same
-            && behind
-                .computeIfAbsent(job.account(), a -> new HashMap<>())
-                .computeIfAbsent(account, b -> tree.behind(b, job.account()));
-    return new Standing(
-        same,
-        isBehind,
-        isBehind && tree.behindAfter(account, job.account(), minimumUsage(job), margin));
-  }
-
-  private Candidate candidate(Running r, Job job, Map<String, Standing> standings) {
-    Standing its = standings.computeIfAbsent(r.account(), a -> standing(a, job));
-    return new Candidate(
-        r.allocated(),
-        r.unprotected(now),
-        its.same,
-        its.behind,
-        its.stillBehind,
-        r.intoSlice(now) <= window);
+  private Standing standing(Job job, double more) {
+    int[] ofAccount = new int[accounts.size()];
+    for (int i = 0; i < ofAccount.length; i++) {
+      String account = accounts.get(i);
+      boolean same = account.equals(job.account());
+      boolean behind = !same && tree.behind(account, job.account());
+      ofAccount[i] =
+          Judgement.ofAccount(
+              same, behind, behind && tree.behindAfter(account, job.account(), more, margin));
+    }
+    long present = 0;
+    for (int i = 0; i < ofWork.length; i++) {
+      present |= 1L << (ofWork[i] | ofAccount[accountOf[i]]);
+    }
+    return new Standing(ofAccount, present);
   }
 }

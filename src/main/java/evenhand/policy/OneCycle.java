@@ -1,6 +1,5 @@
 package evenhand.policy;
 
-import evenhand.facts.Candidate;
 import evenhand.facts.Job;
 import evenhand.facts.Moment;
 import evenhand.facts.NoRoom;
@@ -23,7 +22,6 @@ import evenhand.outcomes.Fit;
 import evenhand.outcomes.HoldingCost;
 import evenhand.outcomes.Outcome;
 import evenhand.outcomes.Preempt;
-import evenhand.outcomes.Preemptable;
 import evenhand.outcomes.Release;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
@@ -39,7 +37,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.kie.api.runtime.rule.FactHandle;
 
 /**
@@ -59,7 +59,10 @@ final class OneCycle {
   private final List<Yield> yields = new ArrayList<>();
   private final Map<String, Reservation> reservations = new LinkedHashMap<>();
   private final Set<Request> requests = new HashSet<>();
-  private final Map<Asked, Answer> answers = new HashMap<>();
+  private final Map<Request, Asked> asked = new HashMap<>();
+  private final Map<Request, int[]> fitting = new HashMap<>();
+  private final Map<Judged, Judgement> judgements = new HashMap<>();
+  private final Judging judging;
   private Board board;
   private int starts;
   private String waiting;
@@ -68,8 +71,10 @@ final class OneCycle {
    * @param remembered what earlier cycles have found out, for a caller that does not need to know
    *     why jobs wait; null where every wait is told
    */
-  OneCycle(Loaded loaded, Snapshot snapshot, Firing firing, Remembered remembered) {
+  OneCycle(
+      Loaded loaded, Judging judging, Snapshot snapshot, Firing firing, Remembered remembered) {
     this.loaded = loaded;
+    this.judging = judging;
     this.snapshot = snapshot;
     this.firing = firing;
     this.remembered = remembered;
@@ -90,6 +95,9 @@ final class OneCycle {
         new Board(
             snapshot, reservations.values(), firing, loaded.nodesMatter(), loaded.countAlike());
     leaveNodes();
+    if (room != null) {
+      room.on(board);
+    }
     Set<PlacementGroup> groups = DroolsPolicy.groups(snapshot.placements());
     firing.begin(
         () -> {
@@ -244,47 +252,76 @@ final class OneCycle {
   private void turn(Job job, boolean first) {
     Request request = request(job);
     Reservation reservation = reservations.get(job.id());
-    boolean alike = !first && reservation == null;
-    if (alike) {
-      Answer known = answers.get(new Asked(request, null, 0));
-      if (known == null && room != null) {
-        known = answers.get(asked(request, job));
+    Showing showing = new Showing(job, request, first, reservation);
+    if (first || reservation != null) {
+      ask(showing, job, reservation, null, null);
+      showing.end();
+      return;
+    }
+    Asked alike = asked.computeIfAbsent(request, r -> new Asked());
+    MakingRoom.Found found = null;
+    if (alike.waited(board.version(), waiting)) {
+      if (mayMakeRoom(request)) {
+        found = makeRoom(job, request, null, showing);
+        if (found.start() != null) {
+          carryOut(found, showing);
+          showing.end();
+          return;
+        }
       }
-      if (known != null && known.holds(board.version(), waiting)) {
-        answered(new Decided(known.told().to(job.id()), known.rule(), known.ruleName()));
+      Decided known = alike.told(noRoom(found));
+      if (known != null) {
+        answered(new Decided(at(known).to(job.id()), known.rule(), known.ruleName()));
+        showing.end();
         return;
       }
     }
     String before = waiting;
-    Showing showing = new Showing(job, request, first, reservation);
-    Decided verdict = ask(showing, job, reservation, null);
+    Decided verdict = ask(showing, job, reservation, null, found);
     showing.end();
-    if (alike && verdict.outcome() instanceof Wait wait) {
-      answers.put(
-          ofThisAccount ? asked(request, job) : new Asked(request, null, 0),
-          new Answer(wait, verdict.rule(), verdict.ruleName(), board.version(), before));
+    if (verdict.outcome() instanceof Wait) {
+      alike.learn(board.version(), before, showing.noRoom, verdict);
     }
   }
 
-  /** Whether jobs of other accounts that ask for the same may get another answer than the last. */
-  private boolean ofThisAccount;
+  private static Wait at(Decided wait) {
+    return (Wait) wait.outcome();
+  }
+
+  private static NoRoom noRoom(MakingRoom.Found found) {
+    return found == null ? null : new NoRoom(found.byAnyone(), found.freeAt());
+  }
 
   /**
-   * What was asked, by whom where that matters; {@code more} is what K5 adds to the account's
-   * usage.
+   * What jobs of one request were told in this cycle. While nothing changes, another of them finds
+   * nothing idle either; only whether room can be made for it depends on its account, and what it
+   * is told on nothing but that.
    */
-  private record Asked(Request request, String account, double more) {}
+  private static final class Asked {
+    private int version = -1;
+    private String waiting;
+    private final Map<Optional<NoRoom>, Decided> told = new HashMap<>();
 
-  private Asked asked(Request request, Job job) {
-    return new Asked(request, job.account(), MakingRoom.minimumUsage(job));
-  }
-
-  /** What jobs of one request were told, and under which circumstances. */
-  private record Answer(Wait told, String rule, String ruleName, int version, String waiting) {
-    boolean holds(int nowVersion, String nowWaiting) {
+    boolean waited(int nowVersion, String nowWaiting) {
       return version == nowVersion && Objects.equals(waiting, nowWaiting);
     }
+
+    Decided told(NoRoom noRoom) {
+      return told.get(Optional.ofNullable(noRoom));
+    }
+
+    void learn(int nowVersion, String nowWaiting, NoRoom noRoom, Decided wait) {
+      if (!waited(nowVersion, nowWaiting)) {
+        told.clear();
+        version = nowVersion;
+        waiting = nowWaiting;
+      }
+      told.put(Optional.ofNullable(noRoom), wait);
+    }
   }
+
+  /** Kinds of running work, one bit each, that were judged for jobs of one request. */
+  private record Judged(Request request, long kinds) {}
 
   private Boolean allocatedAsSeen(Job job) {
     return loaded.looksAt().contains("allocated") ? (Boolean) allocated(tree, job) : null;
@@ -348,16 +385,13 @@ final class OneCycle {
     Showing showing = new Showing(job, request, first, reservation);
     Decided verdict = null;
     if (key == null || !remembered.nothingFor(key)) {
-      verdict = ask(showing, job, reservation, key);
+      verdict = ask(showing, job, reservation, key, null);
       if (verdict == null && key != null && (room == null || !loaded.has(Stage.RESERVE))) {
         remembered.learnNothing(key);
       }
     } else if (room != null && mayMakeRoom(request)) {
-      MakingRoom.Found found =
-          room.make(
-              request, job, fitting(request, showing), kinds -> judge(kinds, key, showing), false);
+      MakingRoom.Found found = makeRoom(job, request, key, showing);
       if (found.start() != null) {
-        showing.turn();
         carryOut(found, showing);
         verdict = found.start();
       }
@@ -391,6 +425,7 @@ final class OneCycle {
     private final Reservation reservation;
     private final List<FactHandle> shown = new ArrayList<>();
     private Turn turn;
+    private NoRoom noRoom;
 
     Showing(Job job, Request request, boolean first, Reservation reservation) {
       this.job = job;
@@ -437,8 +472,30 @@ final class OneCycle {
     }
   }
 
-  /** Placements that fit and are up, with what is idle on each. */
-  private List<Placement> fitting(Request request, Showing showing) {
+  private MakingRoom.Found makeRoom(Job job, Request request, Object key, Showing showing) {
+    return room.make(
+        request,
+        job,
+        fitting(request, showing),
+        kinds -> judge(kinds, request, key, showing),
+        remembered == null);
+  }
+
+  /** Numbers of the placements that fit and are up: the same all cycle. */
+  private int[] fitting(Request request, Showing showing) {
+    int[] known = fitting.get(request);
+    if (known == null) {
+      Set<PlacementGroup> groups = groupsThatFit(request, showing);
+      known =
+          IntStream.range(0, board.size())
+              .filter(i -> groups.contains(board.at(i).group()))
+              .toArray();
+      fitting.put(request, known);
+    }
+    return known;
+  }
+
+  private Set<PlacementGroup> groupsThatFit(Request request, Showing showing) {
     Set<PlacementGroup> groups = remembered == null ? null : remembered.fits(request);
     if (groups == null) {
       showing.turn();
@@ -453,34 +510,37 @@ final class OneCycle {
         remembered.learn(request, groups);
       }
     }
-    Set<PlacementGroup> fits = groups;
-    return board.all().stream().filter(p -> fits.contains(p.group())).toList();
+    return groups;
   }
 
-  /** By which rule running work of each of these kinds may be ended for the job (K4). */
-  private Map<Candidate, Rule> judge(Set<Candidate> kinds, Object key, Showing showing) {
-    Map<Candidate, Rule> known = key == null ? null : remembered.judged(key, kinds);
+  /** Which running work of these kinds, one bit each, may be ended for the job (K4). */
+  private Judgement judge(long kinds, Request request, Object key, Showing showing) {
+    Judged inThisCycle = judging.byRequest() ? new Judged(request, kinds) : null;
+    Judgement known =
+        key != null
+            ? remembered.judged(key, kinds)
+            : inThisCycle == null ? null : judgements.get(inThisCycle);
     if (known != null) {
       return known;
     }
     showing.turn();
     List<FactHandle> shown = new ArrayList<>();
-    kinds.forEach(k -> shown.add(firing.insert(k)));
-    firing.ask(Stage.SHIELD, showing.about());
-    Map<Candidate, Rule> may = new HashMap<>();
-    for (Concluded c : firing.ask(Stage.PREEMPT, showing.about())) {
-      if (c.what() instanceof Preemptable preemptable) {
-        may.put(preemptable.candidate(), c.by());
-      }
+    for (long left = kinds; left != 0; left &= left - 1) {
+      shown.add(firing.insert(Judgement.kind(Long.numberOfTrailingZeros(left))));
     }
+    firing.ask(Stage.SHIELD, showing.about());
+    Judgement judged = new Judgement(firing.ask(Stage.PREEMPT, showing.about()));
     shown.forEach(firing::delete);
     if (key != null) {
-      remembered.learn(key, kinds, may);
+      remembered.learn(key, kinds, judged);
+    } else if (inThisCycle != null) {
+      judgements.put(inThisCycle, judged);
     }
-    return may;
+    return judged;
   }
 
   private void carryOut(MakingRoom.Found found, Showing showing) {
+    showing.turn();
     found.preempts().forEach(outcomes::add);
     found.victims().forEach(v -> board.vacate(v, found.start().rule()));
     started((Start) found.start().outcome(), found.start().rule(), null);
@@ -492,12 +552,13 @@ final class OneCycle {
    * Asks the stages of a turn until one gives the verdict, and carries it out on the board.
    *
    * @param key what the turn is told by, where answers are remembered
+   * @param tried what came of making room, where that was tried already
    * @return null when it waits and nobody asks why
    */
-  private Decided ask(Showing showing, Job job, Reservation reservation, Object key) {
+  private Decided ask(
+      Showing showing, Job job, Reservation reservation, Object key, MakingRoom.Found tried) {
     Turn turn = showing.turn();
     String about = showing.about();
-    ofThisAccount = false;
     firing.ask(Stage.AVAILABLE, about);
     firing.ask(Stage.PERMISSION, about);
     Decided verdict = verdict(firing.ask(Stage.START, about), about);
@@ -514,19 +575,13 @@ final class OneCycle {
     }
     verdict = verdict(firing.ask(Stage.ABSORB, about), about);
     if (verdict == null && room != null && mayMakeRoom(turn.request())) {
-      MakingRoom.Found found =
-          room.make(
-              turn.request(),
-              job,
-              fitting(turn.request(), showing),
-              kinds -> judge(kinds, key, showing),
-              remembered == null);
+      MakingRoom.Found found = tried != null ? tried : makeRoom(job, turn.request(), key, showing);
       if (found.start() != null) {
         carryOut(found, showing);
         return found.start();
       }
-      showing.add(new NoRoom(found.byAnyone(), found.freeAt()));
-      ofThisAccount = found.byAnyone();
+      showing.noRoom = noRoom(found);
+      showing.add(showing.noRoom);
     }
     if (verdict == null) {
       verdict = verdict(firing.ask(Stage.RESERVE, about), about);

@@ -1,6 +1,5 @@
 package evenhand.policy;
 
-import evenhand.facts.Candidate;
 import evenhand.facts.Job;
 import evenhand.facts.PlacementGroup;
 import evenhand.facts.Request;
@@ -30,13 +29,13 @@ final class Remembered {
   private final boolean namesStarts;
   private final boolean namesWaiting;
   private final boolean namesFirstJob;
-  private final boolean judgesSeePlacements;
+  private final Judging judging;
 
   private final Map<Job, Shape[]> shapes = new IdentityHashMap<>();
   private final Map<Asked, Shape> interned = new HashMap<>();
   private final Map<Map<Object, Integer>, Integer> boards = new HashMap<>();
   private final Set<Key> nothing = new java.util.HashSet<>();
-  private final Map<Judged, Map<Candidate, Rule>> judgements = new HashMap<>();
+  private final Map<Judged, Judgement> judgements = new HashMap<>();
   private final Map<Request, Set<PlacementGroup>> fits = new HashMap<>();
   private List<Tier> tiers = List.of();
   private Set<PlacementGroup> groups = Set.of();
@@ -48,7 +47,7 @@ final class Remembered {
   private record Key(
       Shape request, boolean first, String firstJob, int starts, String waiting, int board) {}
 
-  private record Judged(Key turn, Set<Candidate> kinds) {}
+  private record Judged(Key turn, long kinds) {}
 
   /** Jobs that get the same answer while nothing changes; compared by identity. */
   static final class Shape {
@@ -63,8 +62,9 @@ final class Remembered {
     }
   }
 
-  Remembered(Loaded loaded) {
+  Remembered(Loaded loaded, Judging judging) {
     this.loaded = loaded;
+    this.judging = judging;
     Set<String> named = loaded.names(s -> s.ofTurn() && s != Stage.WAIT && s != Stage.NOTIFY);
     // Facts that are there in a turn and in no key.
     keeps =
@@ -75,10 +75,6 @@ final class Remembered {
     namesWaiting = named.contains("waitingBefore");
     namesFirstJob = named.contains("firstJob");
     turnsDiffer = namesWaiting;
-    Set<String> judges = loaded.names(s -> s == Stage.SHIELD || s == Stage.PREEMPT);
-    judgesSeePlacements =
-        List.of("Placement", "PlacementGroup", "Available", "Fit", "Veto").stream()
-            .anyMatch(judges::contains);
   }
 
   /** A new cycle begins. */
@@ -164,17 +160,17 @@ final class Remembered {
     nothing.add((Key) key);
   }
 
-  Map<Candidate, Rule> judged(Object key, Set<Candidate> kinds) {
+  Judgement judged(Object key, long kinds) {
     return judgements.get(new Judged(forJudging((Key) key), kinds));
   }
 
-  void learn(Object key, Set<Candidate> kinds, Map<Candidate, Rule> may) {
-    judgements.put(new Judged(forJudging((Key) key), Set.copyOf(kinds)), may);
+  void learn(Object key, long kinds, Judgement judged) {
+    judgements.put(new Judged(forJudging((Key) key), kinds), judged);
   }
 
   /** Where the rules that judge running work look at no placement, the board is no part of it. */
   private Key forJudging(Key key) {
-    return judgesSeePlacements
+    return judging.seesPlacements()
         ? key
         : new Key(key.request, key.first, key.firstJob, key.starts, key.waiting, -1);
   }

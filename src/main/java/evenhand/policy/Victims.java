@@ -4,13 +4,12 @@ import evenhand.facts.Placement;
 import evenhand.facts.Running;
 import evenhand.facts.Share;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.function.IntPredicate;
 
 /**
  * Which work makes room for a job (K4): the cheapest set, by one total order over victims.
@@ -18,126 +17,175 @@ import java.util.Set;
  * <p>Victims are taken in their order, cheapest first, until the job fits; then each that turns out
  * not to be needed is spared, the costliest first. So of all sets that make room, this is the one
  * whose costliest member is cheapest, then the next, and so on; and every member is needed.
+ *
+ * <p>Asked for thousands of jobs in one cycle, it counts in arrays: work by its place in the order,
+ * placements by their number on the {@link Board}.
  */
 final class Victims {
-  private Victims() {}
+  private final Board board;
+  private final List<Running> inOrder;
+  private final int[][] places;
+  private final int[][] gpus;
+  private final BitSet gone = new BitSet();
+
+  // Of the job at hand.
+  private final int[] idle;
+  private final int[] enoughOfTier;
+  private int nodesWanted;
+  private int gpusWanted;
+  private int tiersWithEnough;
+
+  /**
+   * @param inOrder work that may ever be ended, cheapest first
+   */
+  Victims(Board board, List<Running> inOrder) {
+    this.board = board;
+    this.inOrder = List.copyOf(inOrder);
+    this.places = new int[inOrder.size()][];
+    this.gpus = new int[inOrder.size()][];
+    for (int i = 0; i < places.length; i++) {
+      List<Share> on = this.inOrder.get(i).on();
+      places[i] = new int[on.size()];
+      gpus[i] = new int[on.size()];
+      for (int k = 0; k < on.size(); k++) {
+        places[i][k] = board.number(on.get(k).node(), on.get(k).tier());
+        gpus[i][k] = on.get(k).gpus();
+      }
+    }
+    this.idle = new int[board.size()];
+    this.enoughOfTier = new int[board.tiers()];
+  }
 
   /**
    * @param on where the job starts, one placement a node, as they stand when the victims have left
-   * @param victims those that must go, cheapest first
+   * @param victims those that must go, by their place in the order, cheapest first
    */
-  record Room(List<Placement> on, List<Running> victims) {}
+  record Room(List<Placement> on, List<Integer> victims) {}
+
+  int size() {
+    return places.length;
+  }
+
+  Running work(int number) {
+    return inOrder.get(number);
+  }
+
+  /** It leaves already, and can't make room for anybody else. */
+  void left(int number) {
+    gone.set(number);
+  }
+
+  /** Whether it leaves already. */
+  boolean hasLeft(int number) {
+    return gone.get(number);
+  }
 
   /**
    * Makes room.
    *
    * @param nodes how many placements of one tier the job needs, each with {@code gpus} idle
-   * @param fitting placements the job may run on, with what is idle for it
-   * @param inOrder work that may be ended for it, cheapest first
+   * @param fitting numbers of the placements the job may run on
+   * @param may which work may be ended for it, by its place in the order
    * @param preference which placements are taken when more would do
    * @return empty when all of it together makes no room; no victims when none is needed
    */
-  static Optional<Room> choose(
-      int nodes,
-      int gpus,
-      List<Placement> fitting,
-      List<Running> inOrder,
-      Comparator<Placement> preference) {
-    Count count = new Count(nodes, gpus, fitting);
+  Optional<Room> choose(
+      int nodes, int gpus, int[] fitting, IntPredicate may, Comparator<Placement> preference) {
+    begin(nodes, gpus, fitting);
     int taken = 0;
-    while (!count.enough() && taken < inOrder.size()) {
-      count.free(inOrder.get(taken++), 1);
+    while (tiersWithEnough == 0 && taken < places.length) {
+      if (!gone.get(taken) && may.test(taken)) {
+        free(taken, 1);
+      }
+      taken++;
     }
-    if (!count.enough()) {
+    if (tiersWithEnough == 0) {
       return Optional.empty();
     }
-    List<Running> kept = new ArrayList<>();
+    List<Integer> kept = new ArrayList<>();
     for (int i = taken - 1; i >= 0; i--) {
-      Running victim = inOrder.get(i);
-      count.free(victim, -1);
-      if (!count.enough()) {
-        count.free(victim, 1);
-        kept.add(0, victim);
+      if (gone.get(i) || !may.test(i)) {
+        continue;
+      }
+      free(i, -1);
+      if (tiersWithEnough == 0) {
+        free(i, 1);
+        kept.add(0, i);
       }
     }
-    return Optional.of(new Room(count.chosen(kept, preference), kept));
+    return Optional.of(new Room(chosen(fitting, kept, preference), kept));
   }
 
-  private record Key(String node, String tier) {}
+  private void begin(int nodes, int gpus, int[] fitting) {
+    nodesWanted = nodes;
+    gpusWanted = gpus;
+    tiersWithEnough = 0;
+    Arrays.fill(enoughOfTier, 0);
+    Arrays.fill(idle, -1); // the job does not fit there
+    for (int place : fitting) {
+      idle[place] = board.at(place).idle();
+      if (idle[place] >= gpus) {
+        enough(place, 1);
+      }
+    }
+  }
 
-  /** What is idle where, and how many placements of each tier have enough. */
-  private static final class Count {
-    private final int nodes;
-    private final int gpus;
-    private final Map<Key, Placement> placements = new HashMap<>();
-    private final Map<Key, Integer> idle = new HashMap<>();
-    private final Map<String, Integer> enoughOfTier = new HashMap<>();
-    private int tiersWithEnough;
+  private void enough(int place, int by) {
+    int tier = board.tier(place);
+    int before = enoughOfTier[tier];
+    enoughOfTier[tier] += by;
+    if (before < nodesWanted && before + by >= nodesWanted) {
+      tiersWithEnough++;
+    } else if (before >= nodesWanted && before + by < nodesWanted) {
+      tiersWithEnough--;
+    }
+  }
 
-    Count(int nodes, int gpus, List<Placement> fitting) {
-      this.nodes = nodes;
-      this.gpus = gpus;
-      for (Placement p : fitting) {
-        Key key = new Key(p.node(), p.tier().name());
-        placements.put(key, p);
-        idle.put(key, p.idle());
-        if (p.idle() >= gpus) {
-          placementsWithEnough(p.tier().name(), 1);
+  /** A victim leaves ({@code sign} 1) or stays after all (-1). */
+  private void free(int victim, int sign) {
+    for (int k = 0; k < places[victim].length; k++) {
+      int place = places[victim][k];
+      if (place < 0 || idle[place] < 0) {
+        continue;
+      }
+      int before = idle[place];
+      int after = before + sign * gpus[victim][k];
+      idle[place] = after;
+      if (before < gpusWanted && after >= gpusWanted) {
+        enough(place, 1);
+      } else if (before >= gpusWanted && after < gpusWanted) {
+        enough(place, -1);
+      }
+    }
+  }
+
+  /** Placements with enough, of one tier: those that victims leave first, then by preference. */
+  private List<Placement> chosen(
+      int[] fitting, List<Integer> victims, Comparator<Placement> preference) {
+    BitSet vacated = new BitSet();
+    for (int victim : victims) {
+      for (int place : places[victim]) {
+        if (place >= 0) {
+          vacated.set(place);
         }
       }
     }
-
-    boolean enough() {
-      return tiersWithEnough > 0;
-    }
-
-    private void placementsWithEnough(String tier, int by) {
-      int before = enoughOfTier.getOrDefault(tier, 0);
-      enoughOfTier.put(tier, before + by);
-      if (before < nodes && before + by >= nodes) {
-        tiersWithEnough++;
-      } else if (before >= nodes && before + by < nodes) {
-        tiersWithEnough--;
+    List<Integer> candidates = new ArrayList<>();
+    Placement[] then = new Placement[idle.length];
+    for (int place : fitting) {
+      if (idle[place] >= gpusWanted && enoughOfTier[board.tier(place)] >= nodesWanted) {
+        candidates.add(place);
+        then[place] = board.at(place).withIdle(idle[place]);
       }
     }
-
-    /** A victim leaves ({@code sign} 1) or stays after all (-1). */
-    void free(Running victim, int sign) {
-      for (Share share : victim.on()) {
-        Key key = new Key(share.node(), share.tier().name());
-        Integer before = idle.get(key);
-        if (before == null) {
-          continue;
-        }
-        int after = before + sign * share.gpus();
-        idle.put(key, after);
-        if (before < gpus && after >= gpus) {
-          placementsWithEnough(key.tier(), 1);
-        } else if (before >= gpus && after < gpus) {
-          placementsWithEnough(key.tier(), -1);
-        }
-      }
-    }
-
-    /** Placements with enough, of one tier: those that victims leave first, then by preference. */
-    List<Placement> chosen(List<Running> victims, Comparator<Placement> preference) {
-      Set<Key> vacated = new HashSet<>();
-      for (Running victim : victims) {
-        victim.on().forEach(s -> vacated.add(new Key(s.node(), s.tier().name())));
-      }
-      List<Placement> candidates = new ArrayList<>();
-      placements.forEach(
-          (key, p) -> {
-            if (idle.get(key) >= gpus && enoughOfTier.get(key.tier()) >= nodes) {
-              candidates.add(p.withIdle(idle.get(key)));
-            }
-          });
-      candidates.sort(
-          Comparator.<Placement>comparingInt(
-                  p -> vacated.contains(new Key(p.node(), p.tier().name())) ? 0 : 1)
-              .thenComparing(preference));
-      String tier = candidates.get(0).tier().name();
-      return candidates.stream().filter(p -> p.tier().name().equals(tier)).limit(nodes).toList();
-    }
+    candidates.sort(
+        Comparator.<Integer>comparingInt(place -> vacated.get(place) ? 0 : 1)
+            .thenComparing(place -> then[place], preference));
+    int tier = board.tier(candidates.get(0));
+    return candidates.stream()
+        .filter(place -> board.tier(place) == tier)
+        .limit(nodesWanted)
+        .map(place -> then[place])
+        .toList();
   }
 }

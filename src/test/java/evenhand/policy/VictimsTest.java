@@ -8,6 +8,7 @@ import evenhand.facts.Placement;
 import evenhand.facts.PlacementGroup;
 import evenhand.facts.Running;
 import evenhand.facts.Share;
+import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,8 +31,42 @@ class VictimsTest {
           new Tier("h100", 30, 989, 8, true, "h", "gpu:h100"),
           new Tier("a100", 20, 312, 8, true, "a", "gpu:a100"));
 
-  /** A job that wants room, and what there is. */
-  private record Case(int nodes, int gpus, List<Placement> placements, List<Running> inOrder) {}
+  /**
+   * A job that wants room, and what there is.
+   *
+   * @param there all placements
+   * @param placements those the job fits
+   * @param work all that runs unprotected, cheapest first
+   * @param left what of it leaves already
+   * @param inOrder what of it may be ended for the job
+   */
+  private record Case(
+      int nodes,
+      int gpus,
+      List<Placement> there,
+      List<Placement> placements,
+      List<Running> work,
+      List<Running> left,
+      List<Running> inOrder) {
+
+    Victims victims() {
+      Snapshot snapshot =
+          new Snapshot(
+              "p", START, "main", TIERS, there, List.of(), List.of(), List.of(), List.of());
+      Victims victims = new Victims(new Board(snapshot, List.of(), null, false, false), work);
+      left.forEach(running -> victims.left(work.indexOf(running)));
+      return victims;
+    }
+
+    Optional<Victims.Room> room(Victims victims) {
+      return victims.choose(
+          nodes,
+          gpus,
+          placements.stream().mapToInt(there::indexOf).toArray(),
+          i -> left.contains(work.get(i)) || inOrder.contains(work.get(i)),
+          PREFERENCE);
+    }
+  }
 
   @Test
   void isTheFirstOfAllSetsThatMakeRoom() {
@@ -39,34 +74,36 @@ class VictimsTest {
     int several = 0;
     for (int i = 0; i < 4000; i++) {
       Case one = of(SEED + i);
-      Optional<Victims.Room> room =
-          Victims.choose(one.nodes, one.gpus, one.placements, one.inOrder, PREFERENCE);
+      Victims all = one.victims();
+      Optional<Victims.Room> room = one.room(all);
+      assertEquals(room, one.room(all), "asked twice"); // nothing is left of the first question
       Integer best = firstOfAll(one);
       String seed = "seed " + (SEED + i) + ": " + one;
       assertEquals(best != null, room.isPresent(), seed);
       if (best == null) {
         continue;
       }
-      List<Running> victims = room.get().victims();
+      List<Running> victims = room.get().victims().stream().map(all::work).toList();
       assertEquals(subset(one.inOrder, best), victims, seed);
       for (Running spared : victims) {
         List<Running> others = new ArrayList<>(victims);
         others.remove(spared);
         assertTrue(!fits(one, others), seed + "\n" + spared.job() + " is ended in vain");
       }
-      startsWhereItFits(one, room.get(), seed);
+      startsWhereItFits(one, room.get().on(), victims, seed);
       rooms++;
       several += victims.size() > 1 ? 1 : 0;
     }
     assertTrue(rooms > 1000 && several > 300, rooms + " with room, " + several + " of several");
   }
 
-  private static void startsWhereItFits(Case one, Victims.Room room, String seed) {
-    assertEquals(one.nodes, room.on().stream().map(Placement::node).distinct().count(), seed);
-    assertEquals(1, room.on().stream().map(Placement::tier).distinct().count(), seed);
-    for (Placement p : room.on()) {
+  private static void startsWhereItFits(
+      Case one, List<Placement> on, List<Running> victims, String seed) {
+    assertEquals(one.nodes, on.stream().map(Placement::node).distinct().count(), seed);
+    assertEquals(1, on.stream().map(Placement::tier).distinct().count(), seed);
+    for (Placement p : on) {
       assertTrue(p.idle() >= one.gpus, seed);
-      assertEquals(idle(one, room.victims()).get(p.node()), p.idle(), seed);
+      assertEquals(idle(one, victims).get(p.node()), p.idle(), seed);
     }
   }
 
@@ -139,19 +176,35 @@ class VictimsTest {
         running.add(new Running("r" + i, "lab", on, START, START, true, true));
       }
     }
+    List<Placement> there = new ArrayList<>();
     List<Placement> placements = new ArrayList<>();
     for (int n = 0; n < nodes; n++) {
-      int held = random.nextInt(free[n] + 1); // the rest is held by work that may not be ended
+      int held = random.nextInt(free[n] + 1); // the rest is held by work that is protected
+      Placement p =
+          new Placement(
+              "n" + n, new PlacementGroup(tierOf[n], 8, NodeState.UP), free[n] - held, 0, null);
+      there.add(p);
       if (random.nextInt(100) < 90) { // or the job does not fit there at all
-        placements.add(
-            new Placement(
-                "n" + n, new PlacementGroup(tierOf[n], 8, NodeState.UP), free[n] - held, 0, null));
+        placements.add(p);
+      }
+    }
+    List<Running> left = new ArrayList<>();
+    List<Running> may = new ArrayList<>();
+    for (Running run : running) {
+      int lot = random.nextInt(100);
+      if (lot < 80) {
+        may.add(run);
+      } else if (lot < 90) {
+        left.add(run);
       }
     }
     return new Case(
         random.nextInt(100) < 60 ? 1 : random.nextInt(2, 4),
         random.nextInt(1, 9),
+        there,
         placements,
-        running);
+        running,
+        left,
+        may);
   }
 }

@@ -1,0 +1,35 @@
+package evenhand.policy;
+
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What the rules look at that judge running work (K2 to K8): where that is nothing but the request
+ * and the work itself, one judgement serves for all jobs that ask for the same.
+ *
+ * @param seesPlacements whether they look at the board
+ * @param byRequest whether they look at nothing that differs between two turns of one request in a
+ *     cycle
+ */
+record Judging(boolean seesPlacements, boolean byRequest) {
+  static Judging of(Loaded loaded) {
+    Set<String> named = loaded.names(s -> s == Stage.SHIELD || s == Stage.PREEMPT);
+    boolean placements =
+        named(named, "Placement", "PlacementGroup", "Available", "Fit", "Veto", "Standing");
+    return new Judging(
+        placements,
+        !placements
+            && !named(
+                named,
+                "first",
+                "firstJob",
+                "startsBefore",
+                "waitingBefore",
+                "reservation",
+                "held"));
+  }
+
+  private static boolean named(Set<String> named, String... words) {
+    return List.of(words).stream().anyMatch(named::contains);
+  }
+}

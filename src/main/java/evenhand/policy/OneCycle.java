@@ -63,6 +63,7 @@ final class OneCycle {
   private final Map<Request, int[]> fitting = new HashMap<>();
   private final Map<Judged, Judgement> judgements = new HashMap<>();
   private final Judging judging;
+  private final Refusing refusing;
   private Board board;
   private int starts;
   private String waiting;
@@ -82,6 +83,7 @@ final class OneCycle {
         loaded.order().usesTree() ? new AccountTree(snapshot.accounts(), snapshot.jobs()) : null;
     this.queue = loaded.order().sort(snapshot, tree);
     this.room = loaded.preempts() ? new MakingRoom(loaded, snapshot, tree) : null;
+    this.refusing = judging.countsRefusing() ? new Refusing(snapshot) : null;
   }
 
   Decision decide() {
@@ -347,7 +349,8 @@ final class OneCycle {
         looksAt.contains("minRuntimeSeconds") ? job.minRuntimeSeconds() : 0,
         looksAt.contains("resumable") && job.resumable(),
         looksAt.contains("attempt") ? job.attempt() : 0,
-        allocated);
+        allocated,
+        !looksAt.contains("preemptible") || job.preemptible());
   }
 
   /** N5: it declares a minimum run time, and its account has a budget to pay it from. */
@@ -389,7 +392,7 @@ final class OneCycle {
       if (verdict == null && key != null && (room == null || !loaded.has(Stage.RESERVE))) {
         remembered.learnNothing(key);
       }
-    } else if (room != null && mayMakeRoom(request)) {
+    } else if (mayMakeRoom(request)) {
       MakingRoom.Found found = makeRoom(job, request, key, showing);
       if (found.start() != null) {
         carryOut(found, showing);
@@ -449,7 +452,8 @@ final class OneCycle {
                 reservation,
                 reservation == null ? null : board.at(reservation.node(), reservation.tier()),
                 starts,
-                waiting);
+                waiting,
+                refusing == null ? 0 : refusing.held(job.account()));
         shown.add(firing.insert(turn));
         if (requests.add(request)) {
           firing.insert(request);
@@ -574,7 +578,7 @@ final class OneCycle {
       return verdict;
     }
     verdict = verdict(firing.ask(Stage.ABSORB, about), about);
-    if (verdict == null && room != null && mayMakeRoom(turn.request())) {
+    if (verdict == null && mayMakeRoom(turn.request())) {
       MakingRoom.Found found = tried != null ? tried : makeRoom(job, turn.request(), key, showing);
       if (found.start() != null) {
         carryOut(found, showing);
@@ -606,9 +610,12 @@ final class OneCycle {
     return verdict;
   }
 
-  /** Unallocated work never makes others leave (K4); asking for it would be work for nothing. */
+  /**
+   * Unallocated work never makes others leave (K4); asking for it would be work for nothing. Where
+   * no rule looks at that, none is unallocated.
+   */
   private boolean mayMakeRoom(Request request) {
-    return Boolean.TRUE.equals(request.allocated());
+    return room != null && !Boolean.FALSE.equals(request.allocated());
   }
 
   /** The one verdict among what a stage concluded, null when it concluded none. */
@@ -688,6 +695,9 @@ final class OneCycle {
             rule);
         reservations.remove(start.job());
       }
+    }
+    if (refusing != null) {
+      refusing.started(start);
     }
     starts++;
   }

@@ -42,7 +42,8 @@ public final class Policies {
           "minRuntimeSeconds",
           "resumable",
           "attempt",
-          "allocated");
+          "allocated",
+          "preemptible");
 
   /** Stands before the name of what was set for once, among a policy's texts. */
   private static final String SET = "--set ";

@@ -69,7 +69,15 @@ final class Remembered {
     // Facts that are there in a turn and in no key.
     keeps =
         !loaded.nodesMatter()
-            && List.of("Standing", "Resident", "Moment", "alike", "most_nodes", "Account").stream()
+            && List.of(
+                    "Standing",
+                    "Resident",
+                    "Moment",
+                    "alike",
+                    "most_nodes",
+                    "Account",
+                    "refusingHeld")
+                .stream()
                 .noneMatch(named::contains);
     namesStarts = named.contains("startsBefore");
     namesWaiting = named.contains("waitingBefore");

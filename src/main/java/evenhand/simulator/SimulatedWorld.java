@@ -32,6 +32,7 @@ import evenhand.outcomes.Start;
 import evenhand.policy.Policy;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -71,6 +72,7 @@ final class SimulatedWorld {
   private final Map<String, Running> running = new LinkedHashMap<>();
   private final Map<String, List<JobCourse.Held>> held = new HashMap<>();
 
+  private final boolean minimumProtects;
   private double heldTflopSeconds;
   private double chargedTflopSeconds;
   private long runGpuMicros;
@@ -156,6 +158,8 @@ final class SimulatedWorld {
     this.settings = settings;
     this.happened = happened;
     this.courses = courses;
+    this.minimumProtects =
+        policy.clauses().stream().noneMatch(clause -> clause.clause().equals("PR3"));
     for (ClusterPlan.Gpus gpus : cluster.placements()) {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }
@@ -213,7 +217,9 @@ final class SimulatedWorld {
             job.priority(),
             job.minRuntimeSeconds(),
             job.resumable(),
-            1);
+            1,
+            null,
+            job.preemptible());
     Admission admission = policy.admit(request, accounts(now), cluster.tiers(), placementFacts);
     tell(now, "submit", course, null, job.gpus(), null, null);
     if (!admission.accepted()) {
@@ -239,7 +245,8 @@ final class SimulatedWorld {
             at,
             job.minRuntimeSeconds(),
             job.resumable(),
-            1);
+            1,
+            job.preemptible());
     jobs.put(
         id,
         new StoredJob(
@@ -377,13 +384,14 @@ final class SimulatedWorld {
             course.account(),
             start.on(),
             at,
-            // Work that nobody's budget pays for is protected by nothing (N5).
-            allocated ? at.plusSeconds(minimum) : at,
+            protectedUntil(course, at, allocated),
             allocated,
             job.asks().resumable(),
             minimum,
             null,
-            false);
+            false,
+            job.asks().priority(),
+            job.asks().preemptible());
     running.put(id, r);
     queue.remove(id);
     uses(r, r.gpus(), now);
@@ -392,6 +400,17 @@ final class SimulatedWorld {
       course.firstStart = now;
     }
     tell(now, "start", course, text(on), r.gpus(), rule, null);
+  }
+
+  /**
+   * Until when nothing may preempt it. Work that nobody's budget pays for is protected by nothing
+   * (N5); where minimum run times protect nothing either, it is what the job consented to (PR3).
+   */
+  private Instant protectedUntil(JobCourse course, Instant at, boolean allocated) {
+    if (minimumProtects) {
+      return allocated ? at.plusSeconds(course.job().minRuntimeSeconds()) : at;
+    }
+    return course.job().preemptible() ? at : at.plus(course.remaining, ChronoUnit.MICROS);
   }
 
   private void uses(Running r, int gpus, long now) {

@@ -8,6 +8,7 @@ import evenhand.cli.Parts;
 import evenhand.cli.SimulateCommand;
 import evenhand.policy.Policies;
 import evenhand.service.Service;
+import evenhand.service.StartFault;
 import evenhand.slurm.text.Parse;
 import java.util.List;
 
@@ -36,18 +37,12 @@ public final class Evenhand {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return Exit.OUTSIDE;
-    } catch (RuntimeException e) {
-      console.err().println("The service did not start: " + root(e));
-      return Exit.OUTSIDE;
+    } catch (StartFault fault) {
+      console.err().println("evenhand does not start:\n" + fault.getMessage());
+      if (fault.getCause() != null && console.environment().containsKey(Commands.TRACE)) {
+        fault.getCause().printStackTrace(console.err());
+      }
+      return fault.where() == StartFault.Where.SETTINGS ? Exit.WRONG_USE : Exit.OUTSIDE;
     }
-  }
-
-  /** What lies at the bottom of it, in its own words. */
-  private static String root(Throwable e) {
-    Throwable root = e;
-    for (int i = 0; i < 50 && root.getCause() != null; i++) {
-      root = root.getCause();
-    }
-    return root.getMessage() == null ? root.toString() : root.getMessage();
   }
 }

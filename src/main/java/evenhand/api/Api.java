@@ -6,16 +6,18 @@ import org.springframework.context.annotation.Import;
 /**
  * The whole API, to be imported by the service. It needs these beans: a {@link
  * evenhand.cycle.Desk}, a {@link evenhand.cycle.Ledger}, {@link evenhand.cycle.Receipts}, an {@link
- * ActivePolicy} and a {@link CycleNow}.
+ * evenhand.cycle.accounts.AccountDesk}, an {@link ActivePolicy} and a {@link CycleNow}.
  */
 @Configuration(proxyBeanMethods = false)
 @Import({
   JobsRoute.class,
   StandingRoute.class,
   DecisionsRoute.class,
+  AccountsRoute.class,
   LedgerRoute.class,
   Body.class,
   Problems.class,
+  WebServer.class,
   ErrorPage.class,
   Description.class
 })

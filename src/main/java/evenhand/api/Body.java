@@ -67,23 +67,26 @@ class Body {
   }
 
   private byte[] read(HttpServletRequest request) throws IOException {
-    if (request.getContentLengthLong() > most) {
-      throw tooLong();
+    Object taken = request.getAttribute(WholeBody.TAKEN);
+    if (taken instanceof Problem problem) {
+      throw new Refusal(problem);
+    }
+    if (taken instanceof byte[] bytes) {
+      return bytes;
     }
     byte[] bytes = request.getInputStream().readNBytes(most + 1);
     if (bytes.length > most) {
-      throw tooLong();
+      throw new Refusal(tooLong(most));
     }
     return bytes;
   }
 
-  private Refusal tooLong() {
-    return new Refusal(
-        Problem.of(
-            413,
-            "BODY_TOO_LARGE",
-            "The body is too long",
-            "The body must be at most " + most + " bytes."));
+  static Problem tooLong(int most) {
+    return Problem.of(
+        413,
+        "BODY_TOO_LARGE",
+        "The body is too long",
+        "The body must be at most " + most + " bytes.");
   }
 
   private static String text(byte[] bytes) {

@@ -45,6 +45,8 @@ class Description {
         .addSchemas("Submission", schema(SubmissionForm.SHAPE))
         .addSchemas("Cancellation", schema(SubmissionForm.CANCELLATION))
         .addSchemas("NewCorrection", schema(LedgerRoute.CORRECTION))
+        .addSchemas("NewWeights", schema(AccountsRoute.NEW_WEIGHTS))
+        .addSchemas("NewTree", schema(AccountsRoute.NEW_TREE))
         .addSchemas("Problem", problem());
     // recorded text, which the model behind it takes for a string
     api.getComponents()
@@ -86,9 +88,15 @@ class Description {
     if (path.equals("/v1/ledger/corrections")) {
       item.getPost().requestBody(body("NewCorrection", true));
     }
+    if (path.equals("/v1/accounts/{id}/weights")) {
+      item.getPut().requestBody(body("NewWeights", true));
+    }
+    if (path.equals("/v1/accounts/plan") || path.equals("/v1/accounts/apply")) {
+      item.getPost().requestBody(body("NewTree", true));
+    }
     boolean list =
         item.getGet() != null
-            && !path.contains("{")
+            && (!path.contains("{") || path.startsWith("/v1/accounts/"))
             && !path.equals("/v1/policy")
             && !path.endsWith("/verify");
     if (list) {

@@ -2,6 +2,7 @@ package evenhand.api;
 
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
 import org.springframework.boot.webmvc.error.ErrorController;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -22,6 +23,9 @@ class ErrorPage implements ErrorController {
     }
     Throwable cause =
         thrown instanceof Throwable t ? t : new IllegalStateException("status " + code);
+    if (cause instanceof IOException || Problems.isClientGone(cause)) {
+      return Problems.unreadBody(cause).answer();
+    }
     return Problems.failed(cause, request).answer();
   }
 }

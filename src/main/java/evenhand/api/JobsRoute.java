@@ -45,7 +45,8 @@ class JobsRoute {
       summary = "Submit a job",
       description =
           "201 with Location when the job is new; 200 with the first answer when the"
-              + " Idempotency-Key was used for the same job before.")
+              + " Idempotency-Key was used for the same job before. While it waits, terms says what"
+              + " it can rely on.")
   @Parameter(
       in = ParameterIn.HEADER,
       name = KEY,
@@ -55,7 +56,7 @@ class JobsRoute {
     String key = key(request);
     NewJob job = SubmissionForm.read(body.json(request));
     Desk.Receipt receipt = desk.receive(job, key);
-    Views.Job view = Views.Job.of(receipt.job());
+    Views.Job view = Views.Job.of(receipt.job(), receipt.terms());
     return receipt.created()
         ? ResponseEntity.created(URI.create("/v1/jobs/" + view.id())).body(view)
         : ResponseEntity.ok(view);
@@ -112,9 +113,14 @@ class JobsRoute {
   }
 
   @GetMapping("/{id}/why")
-  @Operation(summary = "Why a job is where it is")
+  @Operation(
+      summary = "Why a job is where it is, and with against= why it is before or after another")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "against",
+      description = "another waiting job: which of the two comes first, and why")
   Views.Explanation why(@PathVariable String id, HttpServletRequest request) {
-    Query.ofNothing(request);
-    return Views.Explanation.of(desk.why(id));
+    String other = Query.one(request, "against");
+    return Views.Explanation.of(desk.why(id), other == null ? null : desk.against(id, other));
   }
 }

@@ -2,11 +2,14 @@ package evenhand.api;
 
 import evenhand.cycle.Desk;
 import evenhand.input.InputFault;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.util.List;
 import java.util.UUID;
+import org.apache.catalina.connector.ClientAbortException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.Ordered;
@@ -20,6 +23,7 @@ import org.springframework.transaction.TransactionSystemException;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.async.AsyncRequestNotUsableException;
 
 /** Turns whatever went wrong into a {@link Problem}; only faults of our own are logged. */
 @RestControllerAdvice
@@ -52,6 +56,11 @@ class Problems {
                   "IDEMPOTENCY_CONFLICT",
                   "The key was used for something else",
                   refused.getMessage());
+          case "CHANGED_MEANWHILE" ->
+              Problem.of(
+                  409, "CHANGED_MEANWHILE", "It has changed meanwhile", refused.getMessage());
+          case "NOT_WAITING" ->
+              Problem.of(409, "NOT_WAITING", "It does not wait", refused.getMessage());
           case "BUSY" -> Problem.of(409, "BUSY", "It is changing just now", refused.getMessage());
           case "FORBIDDEN" ->
               Problem.of(403, "FORBIDDEN", "That is not yours to do", refused.getMessage());
@@ -74,20 +83,37 @@ class Problems {
   @ExceptionHandler(IOException.class)
   ResponseEntity<Object> unread(IOException e) {
     log.debug("a request was not read to its end", e);
+    return unreadBody(e).answer();
+  }
+
+  /** The body did not come to its end: in time, or at all. */
+  static Problem unreadBody(Throwable e) {
     if (e instanceof SocketTimeoutException || e.getCause() instanceof SocketTimeoutException) {
-      return Problem.of(
-              408, "REQUEST_TIMEOUT", "The body took too long", "Send the whole body at once.")
-          .answer();
+      return tooSlow();
     }
     return Problem.of(
-            400, "MALFORMED_REQUEST", "The body ended early", "The body was not sent to its end.")
-        .answer();
+        400,
+        "MALFORMED_REQUEST",
+        "The body cannot be read",
+        "The body was not sent to its end, or not in the parts that its headers promise.");
+  }
+
+  static Problem tooSlow() {
+    return Problem.of(
+        408,
+        "REQUEST_TIMEOUT",
+        "The body took too long",
+        "Nothing was changed. Send the whole body at once.");
   }
 
   @ExceptionHandler(Exception.class)
   ResponseEntity<Object> other(Exception e, HttpServletRequest request) {
     if (e instanceof ErrorResponse known && known.getStatusCode().is4xxClientError()) {
       return ofStatus(known.getStatusCode().value(), request).answer(known.getHeaders());
+    }
+    if (isClientGone(e)) {
+      log.debug("a client did not wait for its answer", e);
+      return null;
     }
     if (isDatabaseAway(e)) {
       log.warn("the database is away: {}", e.toString());
@@ -111,7 +137,7 @@ class Problems {
 
   static Problem failed(Throwable e, HttpServletRequest request) {
     String incident = UUID.randomUUID().toString();
-    log.error("incident {}: {} {}", incident, request.getMethod(), request.getRequestURI(), e);
+    log.error("incident {}: {}", incident, asked(request), e);
     return Problem.of(
             500,
             "INTERNAL_ERROR",
@@ -122,7 +148,7 @@ class Problems {
 
   /** What the web layer itself refuses. */
   static Problem ofStatus(int status, HttpServletRequest request) {
-    String asked = request.getMethod() + " " + shown(request.getRequestURI());
+    String asked = asked(request);
     return switch (status) {
       case 404 ->
           Problem.of(
@@ -142,6 +168,7 @@ class Problems {
               "NOT_ACCEPTABLE",
               "Only JSON is spoken here",
               "Accept application/json, or leave the header Accept out.");
+      case 408 -> tooSlow();
       case 415 ->
           Problem.of(
               415,
@@ -157,8 +184,30 @@ class Problems {
     };
   }
 
+  /** What was asked for, also where the web server has passed it on to the error page. */
+  private static String asked(HttpServletRequest request) {
+    Object uri = request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI);
+    Object method = request.getAttribute(RequestDispatcher.ERROR_METHOD);
+    return (method == null ? request.getMethod() : method)
+        + " "
+        + shown(uri == null ? request.getRequestURI() : uri.toString());
+  }
+
   private static String shown(String uri) {
     return uri.length() > 200 ? uri.substring(0, 200) + "…" : uri;
+  }
+
+  /** It closed the connection while its answer was written. */
+  static boolean isClientGone(Throwable e) {
+    Throwable at = e;
+    for (int depth = 0; at != null && depth < 20; depth++, at = at.getCause()) {
+      if (at instanceof ClientAbortException
+          || at instanceof AsyncRequestNotUsableException
+          || at instanceof EOFException) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Connection refused, lost, shut down, or none left in the pool. */

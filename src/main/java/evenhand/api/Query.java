@@ -47,6 +47,23 @@ final class Query {
     return new Query(request);
   }
 
+  /** The one parameter that a request which is no list may have; null when it has none. */
+  static String one(HttpServletRequest request, String name) {
+    String query = request.getQueryString();
+    if (query == null || query.isEmpty()) {
+      return null;
+    }
+    String first = query.split("[=&]", 2)[0];
+    if (!first.equals(name)) {
+      throw fault(first, "is no parameter here; " + name + " is the only one");
+    }
+    String[] values = request.getParameterValues(name);
+    if (values.length > 1 || request.getParameterMap().size() > 1) {
+      throw fault(name, "must stand here alone, and once");
+    }
+    return values[0].isBlank() ? null : values[0];
+  }
+
   /** Checks that a request which is no list has no parameters. */
   static void ofNothing(HttpServletRequest request) {
     // not getParameterMap: that would read a body that says it is a web form

@@ -9,7 +9,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** How things stand: queue, placements, accounts, policy. */
+/** How things stand: queue, placements, policy. */
 @RestController
 @Tag(name = "standing")
 @RequestMapping(path = "/v1", produces = MediaType.APPLICATION_JSON_VALUE)
@@ -35,13 +35,6 @@ class StandingRoute {
   Listing<Views.Placement> placements(HttpServletRequest request) {
     Query query = Query.of(request);
     return query.part(desk.placements().stream().map(Views.Placement::of).toList());
-  }
-
-  @GetMapping("/accounts")
-  @Operation(summary = "The account tree with what each account was charged, TFLOP-seconds")
-  Listing<Views.Account> accounts(HttpServletRequest request) {
-    Query query = Query.of(request);
-    return query.part(desk.accounts().stream().map(Views.Account::of).toList());
   }
 
   @GetMapping("/policy")

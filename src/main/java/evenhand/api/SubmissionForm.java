@@ -31,12 +31,13 @@ final class SubmissionForm {
   private static final List<String> RESERVED =
       List.of("SLURM_", "SBATCH_", "SRUN_", "SALLOC_", "EVENHAND_");
 
-  private static final String ID_RIGHT = "1 to 100 letters, digits, or any of . _ - @";
+  static final String ID_RIGHT = "1 to 100 letters, digits, or any of . _ - @";
 
   private static final Field<String> NAME =
       Field.text("name").or("job").means("what people call it; need not be unique");
   private static final Field<String> ACCOUNT =
       Field.text("account", ID_RIGHT, SubmissionForm::isId)
+          .or(null, "the account that its user is attached to")
           .means("the account its work is charged to");
   private static final Field<String> USER =
       Field.text("user", ID_RIGHT, SubmissionForm::isId)
@@ -158,7 +159,7 @@ final class SubmissionForm {
     return "anonymous";
   }
 
-  private static boolean isId(String text) {
+  static boolean isId(String text) {
     return ID.matcher(text).matches();
   }
 

@@ -1,14 +1,17 @@
 package evenhand.api;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonRawValue;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.Receipts;
 import evenhand.facts.Share;
+import evenhand.policy.AccountTree;
 import io.swagger.v3.oas.annotations.media.Schema;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** What {@link Desk} answers, in the words of the API. */
@@ -41,9 +44,17 @@ final class Views {
       Gpus reservation,
       List<Gpus> on,
       @JsonProperty("reservation_tflop_s") double reservationTflopSeconds,
-      @JsonProperty("charged_tflop_s") double chargedTflopSeconds) {
+      @JsonProperty("charged_tflop_s") double chargedTflopSeconds,
+      @JsonInclude(JsonInclude.Include.NON_NULL) Terms terms) {
 
     static Job of(Desk.JobView v) {
+      return of(v, null);
+    }
+
+    /**
+     * @param terms what a submission is answered with besides; null elsewhere
+     */
+    static Job of(Desk.JobView v, Desk.Terms terms) {
       return new Job(
           v.id(),
           v.name(),
@@ -69,7 +80,73 @@ final class Views {
           Gpus.of(v.reservation()),
           v.on() == null ? List.of() : v.on().stream().map(Gpus::of).toList(),
           v.reservationTflopSeconds(),
-          v.chargedTflopSeconds());
+          v.chargedTflopSeconds(),
+          Terms.of(terms));
+    }
+  }
+
+  /** See {@link Desk.Terms}. */
+  @Schema(name = "Terms")
+  record Terms(
+      Boolean allocated,
+      @JsonProperty("protected_s") long protectedSeconds,
+      @JsonProperty("minimum_gpu_h") double minimumGpuHours,
+      @JsonProperty("minimum_of_window") Double shareOfWindow,
+      Integer position,
+      @JsonProperty("queue_length") int queueLength,
+      String message) {
+
+    static Terms of(Desk.Terms t) {
+      return t == null
+          ? null
+          : new Terms(
+              t.allocated(),
+              t.protectedSeconds(),
+              t.minimumGpuHours(),
+              t.shareOfWindow(),
+              t.position(),
+              t.queueLength(),
+              t.message());
+    }
+  }
+
+  /**
+   * Which of two waiting jobs comes first.
+   *
+   * @param above the account below which their accounts part; null at the top, and for another key
+   * @param cause ratio, longest_waiting, name or above, where the tree decides
+   * @param by the difference of their ratios, where ratios decide
+   */
+  @Schema(name = "Comparison")
+  record Comparison(
+      String first,
+      String second,
+      String key,
+      @JsonProperty("of_first") Object ofFirst,
+      @JsonProperty("of_second") Object ofSecond,
+      String above,
+      @JsonProperty("first_branch") Step firstBranch,
+      @JsonProperty("second_branch") Step secondBranch,
+      String cause,
+      Double by,
+      String message) {
+
+    static Comparison of(Desk.Comparison c) {
+      AccountTree.Fork f = c.fork();
+      return new Comparison(
+          c.first(),
+          c.second(),
+          c.key(),
+          c.ofFirst(),
+          c.ofSecond(),
+          f == null ? null : f.above(),
+          f == null ? null : Step.of(f.first()),
+          f == null ? null : Step.of(f.second()),
+          f == null ? null : f.cause().name().toLowerCase(Locale.ROOT),
+          f == null || f.cause() != AccountTree.Cause.RATIO
+              ? null
+              : finite(f.second().ratio() - f.first().ratio()),
+          c.message());
     }
   }
 
@@ -97,6 +174,7 @@ final class Views {
       String tier,
       @JsonProperty("queued_at") Instant queuedAt,
       Map<String, Object> figures,
+      List<Step> path,
       Gpus reservation,
       String code,
       String message) {
@@ -113,6 +191,7 @@ final class Views {
           v.tier(),
           v.queuedAt(),
           v.figures(),
+          v.path().stream().map(Step::of).toList(),
           Gpus.of(v.reservation()),
           v.code(),
           v.message());
@@ -145,16 +224,27 @@ final class Views {
     }
   }
 
-  @Schema(name = "Account")
-  record Account(
-      String id,
-      String parent,
-      double weight,
-      @JsonProperty("cumulative_usage") double cumulativeUsage) {
+  /**
+   * One step down the account tree.
+   *
+   * @param ratio of the two shares; null without weight
+   */
+  @Schema(name = "Step")
+  record Step(
+      String account,
+      double usage,
+      @JsonProperty("usage_share") double usageShare,
+      @JsonProperty("weight_share") double weightShare,
+      Double ratio) {
 
-    static Account of(Desk.AccountView v) {
-      return new Account(v.id(), v.parent(), v.weight(), v.cumulativeUsage());
+    static Step of(AccountTree.Step s) {
+      return new Step(s.account(), s.usage(), s.usageShare(), s.weightShare(), finite(s.ratio()));
     }
+  }
+
+  /** JSON has no infinity. */
+  static Double finite(double value) {
+    return Double.isFinite(value) ? value : null;
   }
 
   @Schema(name = "Explanation")
@@ -172,9 +262,13 @@ final class Views {
       List<QueueLine> ahead,
       @JsonProperty("ahead_count") int aheadCount,
       String decision,
-      Instant at) {
+      Instant at,
+      @JsonInclude(JsonInclude.Include.NON_NULL) Comparison against) {
 
-    static Explanation of(Desk.Explanation v) {
+    /**
+     * @param against how it stands to another job, where that was asked; else null
+     */
+    static Explanation of(Desk.Explanation v, Desk.Comparison against) {
       return new Explanation(
           v.id(),
           v.state(),
@@ -189,7 +283,8 @@ final class Views {
           v.ahead() == null ? List.of() : v.ahead().stream().map(QueueLine::of).toList(),
           v.aheadCount(),
           v.decision(),
-          v.at());
+          v.at(),
+          against == null ? null : Comparison.of(against));
     }
   }
 

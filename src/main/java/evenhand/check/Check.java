@@ -8,9 +8,14 @@ import evenhand.policy.RuleFailed;
 import evenhand.policy.RuleFiles;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -18,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 
@@ -29,25 +33,44 @@ import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 public final class Check {
   private final RuleFiles rules;
   private final Map<String, Policy> loaded = new HashMap<>();
+  private final Map<String, PolicyFault> broken = new HashMap<>();
 
   public Check(RuleFiles rules) {
     this.rules = rules;
   }
 
+  /** What came of one line of a check. */
+  public enum State {
+    /** It is right. */
+    OK,
+    /** It is not right. */
+    FAIL,
+    /**
+     * A scenario whose policy cannot be loaded: as bad as one that fails, but told once for all.
+     */
+    NOT_RUN,
+    /** Nothing is wrong, but somebody should know. */
+    NOTE
+  }
+
   /**
    * One line of a check.
    *
-   * @param name what was checked: a policy, or a scenario's file
+   * @param name what was checked: a policy, a rule file, or a scenario's file
    * @param title of the policy or scenario
-   * @param differences empty when it is right
+   * @param differences why it is not right
    */
-  public record Result(String name, String title, List<String> differences) {
+  public record Result(String name, String title, State state, List<String> differences) {
     public Result {
       differences = List.copyOf(differences);
     }
 
+    Result(String name, String title, List<String> differences) {
+      this(name, title, differences.isEmpty() ? State.OK : State.FAIL, differences);
+    }
+
     public boolean passed() {
-      return differences.isEmpty();
+      return state == State.OK || state == State.NOTE;
     }
   }
 
@@ -81,12 +104,28 @@ public final class Check {
       failed += result.passed() ? 0 : 1;
       told.accept(result);
     }
+    for (String file : unlisted()) {
+      told.accept(
+          new Result(
+              file,
+              "is listed by no policy, so nothing reads it; list it under modules, or take it away",
+              State.NOTE,
+              List.of()));
+    }
     for (Text text : texts) {
       Result result = run(text);
       failed += result.passed() ? 0 : 1;
       told.accept(result);
     }
     return failed;
+  }
+
+  private List<String> unlisted() {
+    try {
+      return Policies.unlisted(rules);
+    } catch (PolicyFault e) {
+      return List.of(); // what cannot be listed was told where policies were loaded
+    }
   }
 
   /**
@@ -99,7 +138,9 @@ public final class Check {
     Policy policy = policy(name, Map.of());
     List<PolicyFault.Fault> faults = new ArrayList<>();
     for (Text text : texts(scenarios)) {
-      if (ScenarioFile.read(text.file(), text.text()).policy().equals(name)) {
+      if (text.fault() != null) {
+        faults.add(new PolicyFault.Fault("scenario " + text.file(), 0, null, text.fault()));
+      } else if (ScenarioFile.read(text.file(), text.text()).policy().equals(name)) {
         for (String difference : run(text).differences()) {
           faults.add(new PolicyFault.Fault("scenario " + text.file(), 0, null, difference));
         }
@@ -113,8 +154,14 @@ public final class Check {
 
   /** Runs one scenario. */
   public Result run(Text text) {
+    if (text.fault() != null) {
+      return new Result(text.file(), "cannot be read", List.of(text.file() + ": " + text.fault()));
+    }
     try {
       Scenario scenario = ScenarioFile.read(text.file(), text.text());
+      if (broken.containsKey(scenario.policy() + Map.of())) {
+        return new Result(text.file(), scenario.title(), State.NOT_RUN, List.of());
+      }
       try {
         return new Result(text.file(), scenario.title(), run(scenario));
       } catch (PolicyFault e) {
@@ -135,8 +182,16 @@ public final class Check {
   private Policy policy(String name, Map<String, String> settings) throws PolicyFault {
     String key = name + settings;
     Policy known = loaded.get(key);
+    if (broken.containsKey(key)) {
+      throw broken.get(key);
+    }
     if (known == null) {
-      known = Policies.load(rules, name, settings);
+      try {
+        known = Policies.load(rules, name, settings);
+      } catch (PolicyFault e) {
+        broken.put(key, e);
+        throw e;
+      }
       loaded.put(key, known);
     }
     return known;
@@ -146,8 +201,64 @@ public final class Check {
     return e.faults().stream().map(Object::toString).toList();
   }
 
-  /** A scenario's file, read but not understood. */
-  public record Text(String file, String text) {}
+  /**
+   * A scenario's file, read but not understood.
+   *
+   * @param fault why there is no text of it; else null
+   */
+  public record Text(String file, String text, String fault) {
+    public Text(String file, String text) {
+      this(file, text, null);
+    }
+  }
+
+  /** The largest scenario that is read, bytes. */
+  private static final long LARGEST = 16 << 20;
+
+  private static Text text(Path folder, Path file, IOException failed) {
+    String name = folder.relativize(file).toString();
+    try {
+      if (failed != null) {
+        throw failed;
+      }
+      if (!Files.isRegularFile(file)) {
+        return new Text(name, null, "is no file that can be read");
+      }
+      if (Files.size(file) > LARGEST) {
+        return new Text(name, null, "is larger than " + (LARGEST >> 20) + " MiB");
+      }
+      return new Text(name, Files.readString(file));
+    } catch (CharacterCodingException e) {
+      return new Text(name, null, "is not text in UTF-8");
+    } catch (AccessDeniedException e) {
+      return new Text(name, null, "may not be read");
+    } catch (IOException e) {
+      return new Text(name, null, "cannot be read: " + e.getMessage());
+    }
+  }
+
+  /** Every file of that ending, and every folder that cannot be looked into. */
+  private static List<Text> textsOf(Path folder) throws IOException {
+    List<Text> texts = new ArrayList<>();
+    Files.walkFileTree(
+        folder,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            if (file.toString().matches("(?s).*\\.ya?ml")) {
+              texts.add(text(folder, file, null));
+            }
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFileFailed(Path file, IOException failed) {
+            texts.add(text(folder, file, failed));
+            return FileVisitResult.CONTINUE;
+          }
+        });
+    return texts;
+  }
 
   /** All scenario files of a folder, or those that travel in the jar, by name. */
   public static List<Text> texts(Optional<Path> folder) {
@@ -162,11 +273,7 @@ public final class Check {
         if (!Files.isDirectory(from.get())) {
           throw new InputFault(from.get().toString(), 0, "", "is no folder of scenarios");
         }
-        try (Stream<Path> files = Files.walk(from.get())) {
-          for (Path file : files.filter(f -> f.toString().matches(".*\\.ya?ml")).toList()) {
-            texts.add(new Text(from.get().relativize(file).toString(), Files.readString(file)));
-          }
-        }
+        texts.addAll(textsOf(from.get()));
       } else {
         for (Resource resource :
             new PathMatchingResourcePatternResolver(Check.class.getClassLoader())

@@ -137,6 +137,11 @@ public final class ScenarioFile {
       Field.any("yields", "what the LLM router is told").or(null);
   private static final Field<Value> USAGES = Field.any("accounts", "usage by account").or(null);
   private static final Field<Value> STATES = Field.any("states", "states by job").or(null);
+
+  /** What a step claims: one left empty would claim nothing, and pass. */
+  private static final List<Field<Value>> CLAIMS =
+      List.of(EXPECT, WAITS, YIELDS, USAGES, STATES, IDLE);
+
   private static final Shape STEP =
       Shape.of(
           "a step", AT, SUBMITTED, REFUSED, INVENTORY, HOLD, FREE, CHARGE, FINISH, FAIL, CANCEL,
@@ -332,6 +337,15 @@ public final class ScenarioFile {
       at = last == null ? Duration.ZERO : last.plus(INTERVAL);
     } else if (last != null && at.compareTo(last) < 0) {
       s.fault(AT, "is before the step above it, which is at " + last.toSeconds() + "s");
+    }
+    for (Field<Value> claim : CLAIMS) {
+      Value written = s.value().members().get(claim.name());
+      if (written != null && blank(written)) {
+        written.fault(
+            claim == EXPECT || claim == YIELDS
+                ? "says nothing; write `" + claim.name() + ": []` for nothing, or leave it out"
+                : "says nothing; leave it out where nothing is claimed");
+      }
     }
     // What is there comes first: the parts after it refer to it.
     Map<String, Map<String, Integer>> inventory = inventory(s.get(INVENTORY));

@@ -366,7 +366,7 @@ final class ScenarioRun {
   private void after(Step step) {
     if (step.accounts() != null) {
       Map<String, Double> usage = new HashMap<>();
-      desk.accounts().forEach(a -> usage.put(a.id(), a.cumulativeUsage()));
+      store.load(null).accounts().forEach(a -> usage.put(a.id(), a.cumulativeUsage()));
       step.accounts()
           .forEach(
               (account, expected) -> {

@@ -2,7 +2,6 @@ package evenhand.check;
 
 import evenhand.facts.Account;
 import evenhand.facts.Ended;
-import evenhand.facts.Job;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
 import evenhand.facts.Snapshot;
@@ -11,13 +10,14 @@ import evenhand.outcomes.Admission;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Settlement;
+import evenhand.policy.ChargeUnit;
 import evenhand.policy.ClauseView;
+import evenhand.policy.Ordering;
 import evenhand.policy.Policy;
 import evenhand.policy.Rule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /** The same policy; what it says at the end of jobs is noted, which no cycle's report shows. */
@@ -66,13 +66,18 @@ record Witnessed(Policy policy, List<Decided> settled) implements Policy {
   }
 
   @Override
-  public List<Job> order(Snapshot snapshot) {
-    return policy.order(snapshot);
+  public ChargeUnit chargeUnit() {
+    return policy.chargeUnit();
   }
 
   @Override
-  public Map<String, Object> figures(Job job, Snapshot snapshot) {
-    return policy.figures(job, snapshot);
+  public boolean hasBudgets() {
+    return policy.hasBudgets();
+  }
+
+  @Override
+  public Ordering ordering(Snapshot snapshot) {
+    return policy.ordering(snapshot);
   }
 
   @Override

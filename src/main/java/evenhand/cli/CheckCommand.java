@@ -5,6 +5,7 @@ import evenhand.policy.RuleFiles;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -18,7 +19,8 @@ import tools.jackson.databind.node.ObjectNode;
     name = "check",
     description = {
       "Check a set of rules: read, lint and compile every policy, then run every scenario.",
-      "A line for each; where one fails, what differs."
+      "A line for each: ok, FAIL with what differs, ---- for a scenario whose policy cannot be loaded,",
+      "and note for what is not wrong but should be known."
     },
     footer = {"", "Exit status: 0 all is right, 1 something is not, 2 wrong use."})
 final class CheckCommand extends Command {
@@ -45,12 +47,14 @@ final class CheckCommand extends Command {
     RuleFiles files = RuleFiles.of(Optional.ofNullable(rules));
     List<JsonNode> items = new ArrayList<>();
     int[] count = {0};
+    int[] notRun = {0};
     int failed =
         new Check(files)
             .run(
                 Optional.ofNullable(scenarios),
                 result -> {
-                  count[0]++;
+                  count[0] += result.state() == Check.State.NOTE ? 0 : 1;
+                  notRun[0] += result.state() == Check.State.NOT_RUN ? 1 : 0;
                   if (output.isJson()) {
                     items.add(json(result));
                   } else {
@@ -61,6 +65,12 @@ final class CheckCommand extends Command {
       print(Output.items(items));
     } else {
       print("");
+      if (notRun[0] > 0) {
+        print(
+            notRun[0]
+                + (notRun[0] == 1 ? " scenario" : " scenarios")
+                + " could not run, since the policy asked for cannot be loaded: see above.");
+      }
       print(
           failed == 0
               ? "All " + count[0] + " are right: rules of " + files.where() + "."
@@ -70,20 +80,28 @@ final class CheckCommand extends Command {
   }
 
   private void tell(Check.Result result) {
-    print(
-        (result.passed() ? "ok    " : "FAIL  ")
-            + Table.clean(result.name())
-            + "  "
-            + Table.clean(result.title()));
+    print(word(result.state()) + Table.clean(result.name()) + "  " + Table.clean(result.title()));
     for (String difference : result.differences()) {
       print("      " + Table.clean(difference));
     }
     console().out().flush();
   }
 
+  private static String word(Check.State state) {
+    return switch (state) {
+      case OK -> "ok    ";
+      case FAIL -> "FAIL  ";
+      case NOT_RUN -> "----  ";
+      case NOTE -> "note  ";
+    };
+  }
+
   private static JsonNode json(Check.Result result) {
     ObjectNode node = new JsonMapper().createObjectNode();
-    node.put("name", result.name()).put("title", result.title()).put("passed", result.passed());
+    node.put("name", result.name())
+        .put("title", result.title())
+        .put("passed", result.passed())
+        .put("state", result.state().name().toLowerCase(Locale.ROOT));
     ArrayNode differences = node.putArray("differences");
     result.differences().forEach(differences::add);
     return node;

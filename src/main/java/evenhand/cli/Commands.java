@@ -11,11 +11,12 @@ import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.UsageMessageSpec;
+import picocli.CommandLine.Option;
 
 /** All commands of the jar. A new one is one line in {@link #Commands}. */
 public final class Commands {
   /** Set to anything, a failure that nobody foresaw is printed in full. */
-  private static final String TRACE = "EVENHAND_TRACE";
+  public static final String TRACE = "EVENHAND_TRACE";
 
   private final Console console;
   private final CommandLine root;
@@ -24,6 +25,7 @@ public final class Commands {
   @picocli.CommandLine.Command(
       name = "evenhand",
       description = "Policy service for GPU clusters run by Slurm.",
+      versionProvider = Version.class,
       synopsisSubcommandLabel = "COMMAND",
       footer = {
         "",
@@ -32,6 +34,12 @@ public final class Commands {
             + " failed."
       })
   private static final class Root extends Group {
+    @Option(
+        names = {"-V", "--version"},
+        versionHelp = true,
+        description = "Print the version.")
+    private boolean version;
+
     Root(Console console) {
       super(console);
     }
@@ -77,7 +85,11 @@ public final class Commands {
     add("cancel", new CancelCommand(console));
     add("queue", new QueueCommand(console));
     add("placements", new PlacementsCommand(console));
-    add("accounts", new AccountsCommand(console));
+    CommandLine accounts = new CommandLine(new AccountsCommand(console));
+    accounts.addSubcommand("apply", new AccountsApplyCommand(console));
+    accounts.addSubcommand("weights", new AccountsWeightsCommand(console));
+    accounts.addSubcommand("history", new AccountsHistoryCommand(console));
+    add("accounts", accounts);
     add("decisions", new DecisionsCommand(console));
     add("decision", new DecisionCommand(console));
     CommandLine ledger = new CommandLine(new LedgerCommands.LedgerCommand(console));

@@ -35,6 +35,9 @@ final class ServeCommand extends Command {
             "\"" + setting + "\" is no setting; write --key=value, e.g. --server.port=9000.");
       }
     }
+    // At once: it takes some seconds until the service's own log has a line.
+    say("evenhand " + Version.text() + " starts ...");
+    console().err().flush();
     return service.start(List.copyOf(settings));
   }
 }

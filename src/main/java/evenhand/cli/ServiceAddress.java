@@ -54,6 +54,10 @@ final class ServiceAddress {
     return ask(console, "POST", path, json, headers);
   }
 
+  Answer put(Console console, String path, String json) {
+    return ask(console, "PUT", path, json, Map.of());
+  }
+
   /**
    * A list, part by part.
    *

@@ -24,6 +24,31 @@ final class Show {
     return value.isNumber() ? number(value.asDouble()) : text(of, field);
   }
 
+  /** A part of one as a percentage with one decimal. */
+  static String percent(JsonNode of, String field) {
+    JsonNode value = of.path(field);
+    return value.isNumber() ? percent(value.asDouble()) : null;
+  }
+
+  static String percent(double part) {
+    return String.format(java.util.Locale.ROOT, "%.1f %%", part * 100);
+  }
+
+  /** Seconds as hours with one decimal, e.g. GPU-seconds as GPU-hours. */
+  static String hours(JsonNode of, String field) {
+    JsonNode value = of.path(field);
+    return value.isNumber()
+        ? String.format(java.util.Locale.ROOT, "%.1f", value.asDouble() / 3600)
+        : null;
+  }
+
+  /** Names with commas between; null for none. */
+  static String names(JsonNode of, String field) {
+    List<String> names = new ArrayList<>();
+    of.path(field).forEach(name -> names.add(name.asString()));
+    return names.isEmpty() ? null : String.join(",", names);
+  }
+
   private static String number(double value) {
     return java.math.BigDecimal.valueOf(value)
         .setScale(3, java.math.RoundingMode.HALF_EVEN)

@@ -19,8 +19,8 @@ import tools.jackson.databind.node.ObjectNode;
     name = "submit",
     description = "Submit a job to the running service.",
     customSynopsis = {
-      "evenhand submit --account=ID --gpus=N [OPTIONS] SCRIPT [ARGS...]",
-      "       evenhand submit --account=ID --gpus=N [OPTIONS] -- COMMAND [ARGS...]",
+      "evenhand submit [--account=ID] --gpus=N [OPTIONS] SCRIPT [ARGS...]",
+      "       evenhand submit [--account=ID] --gpus=N [OPTIONS] -- COMMAND [ARGS...]",
       "       evenhand submit --file=JOB.json [--idempotency-key=KEY] [OPTIONS]"
     },
     footer = {
@@ -41,7 +41,10 @@ final class SubmitCommand extends Command {
       description = "The whole job as JSON, as the API takes it; - for standard input.")
   private String file;
 
-  @Option(names = "--account", paramLabel = "ID", description = "The account it is charged to.")
+  @Option(
+      names = "--account",
+      paramLabel = "ID",
+      description = "The account it is charged to (default: the one that its user is attached to).")
   private String account;
 
   @Option(
@@ -130,7 +133,10 @@ final class SubmitCommand extends Command {
             ? "Job " + id + " was submitted before under this key."
             : "Job " + id + " is submitted.");
     String reason = Show.text(job, "state_reason");
-    if (reason != null) {
+    String terms = Show.text(job.path("terms"), "message");
+    if (terms != null) {
+      print(Table.clean(terms));
+    } else if (reason != null) {
       print(reason);
     }
     return Exit.DONE;
@@ -151,8 +157,8 @@ final class SubmitCommand extends Command {
   }
 
   private String fromOptions() {
-    if (account == null || gpus == null) {
-      throw wrongUse("Say what is asked for: --account and --gpus, or --file.");
+    if (gpus == null) {
+      throw wrongUse("Say what is asked for: --gpus, or --file.");
     }
     if (words.isEmpty()) {
       throw wrongUse("Say what shall run: a script, or -- and a command.");

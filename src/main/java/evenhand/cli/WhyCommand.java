@@ -1,6 +1,7 @@
 package evenhand.cli;
 
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
@@ -12,6 +13,12 @@ final class WhyCommand extends Command {
   @Parameters(paramLabel = "ID", description = "The job's id.")
   private String id;
 
+  @Option(
+      names = "--against",
+      paramLabel = "ID",
+      description = "Say which of the two jobs comes first in the queue, and why.")
+  private String against;
+
   @Mixin private ServiceAddress service;
   @Mixin private Output output;
 
@@ -21,9 +28,34 @@ final class WhyCommand extends Command {
 
   @Override
   public Integer call() {
-    JsonNode why = service.get(console(), "/v1/jobs/" + ServiceAddress.encode(id) + "/why");
+    JsonNode why =
+        service.get(
+            console(),
+            "/v1/jobs/"
+                + ServiceAddress.encode(id)
+                + "/why"
+                + (against == null ? "" : "?against=" + ServiceAddress.encode(against)));
     if (output.isJson()) {
       print(why.toString());
+      return Exit.DONE;
+    }
+    if (against != null) {
+      JsonNode compared = why.path("against");
+      line("", Show.text(compared, "message"));
+      if (!compared.path("first_branch").isMissingNode()
+          && !compared.path("first_branch").isNull()) {
+        Table table = Table.of("ACCOUNT", ">USED", ">USAGE SHARE", ">WEIGHT SHARE", ">RATIO");
+        for (String branch : new String[] {"first_branch", "second_branch"}) {
+          JsonNode step = compared.path(branch);
+          table.row(
+              Show.text(step, "account"),
+              Show.number(step, "usage"),
+              Show.percent(step, "usage_share"),
+              Show.percent(step, "weight_share"),
+              Show.number(step, "ratio"));
+        }
+        console().out().print(table.text());
+      }
       return Exit.DONE;
     }
     String code = Show.text(why, "code");

@@ -39,6 +39,11 @@ public interface Cluster {
   /** Ends a job unless it runs; one that runs goes on, and that is done too. */
   Cancellation withdraw(String clusterJob, Token token);
 
+  /** What is said of a job whose end nobody saw, and which the cluster does not know any more. */
+  default String forgotten() {
+    return "Slurm no longer knows this job; its end was not seen";
+  }
+
   /** A reading that failed: what was asked and what came back, in one sentence. */
   final class ReadingFailed extends Exception {
     private static final long serialVersionUID = 1L;

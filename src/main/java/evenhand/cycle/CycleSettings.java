@@ -65,7 +65,7 @@ public record CycleSettings(
   /**
    * The window of charged usage: the policy's own {@code lookback}, else that of these settings.
    */
-  Optional<Duration> window(Policy policy) {
+  public Optional<Duration> window(Policy policy) {
     return policy.lookback().or(() -> Optional.ofNullable(lookback));
   }
 

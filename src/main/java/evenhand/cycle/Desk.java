@@ -2,6 +2,7 @@ package evenhand.cycle;
 
 import evenhand.facts.NodeState;
 import evenhand.facts.Share;
+import evenhand.policy.AccountTree;
 import java.time.Instant;
 import java.util.List;
 
@@ -50,9 +51,14 @@ public interface Desk {
 
   List<PlacementView> placements();
 
-  List<AccountView> accounts();
-
   Explanation why(String id);
+
+  /**
+   * Which of two waiting jobs comes first, and why.
+   *
+   * @throws Refused with code {@code NOT_WAITING} when one of them is not in the queue
+   */
+  Comparison against(String id, String other);
 
   /** Newest first. {@code job} may be null for all. */
   Page<DecisionView> decisions(String job, int limit, String cursor);
@@ -64,7 +70,50 @@ public interface Desk {
    *
    * @param created false when the key was used before and this is the first answer again
    */
-  record Receipt(JobView job, boolean created) {}
+  record Receipt(JobView job, boolean created, Terms terms) {
+
+    /** One whose terms nobody says. */
+    public Receipt(JobView job, boolean created) {
+      this(job, created, null);
+    }
+  }
+
+  /**
+   * The terms on which a job waits (K1, K2, N5).
+   *
+   * @param allocated whether a budget pays for it; null under a policy without budgets
+   * @param protectedSeconds for so long from each start nothing may preempt it
+   * @param minimumGpuHours what its minimum run time will cost its account
+   * @param shareOfWindow that cost as a part of what the account's share of the cluster comes to in
+   *     one window; null where there is none
+   * @param position its place in the queue now, null when it has left it
+   * @param message all of that in a few sentences
+   */
+  record Terms(
+      Boolean allocated,
+      long protectedSeconds,
+      double minimumGpuHours,
+      Double shareOfWindow,
+      Integer position,
+      int queueLength,
+      String message) {}
+
+  /**
+   * What tells two waiting jobs apart.
+   *
+   * @param first the one that comes first, {@code second} the other
+   * @param key the first key of the policy's order that differs, e.g. {@code account_tree}
+   * @param ofFirst what the first has there, {@code ofSecond} the other; null for the tree
+   * @param fork where in the account tree they part; null for another key
+   */
+  record Comparison(
+      String first,
+      String second,
+      String key,
+      Object ofFirst,
+      Object ofSecond,
+      AccountTree.Fork fork,
+      String message) {}
 
   /** A part of a list; {@code next} is the cursor of the part after it, null at the end. */
   record Page<T>(List<T> items, String next) {
@@ -119,8 +168,10 @@ public interface Desk {
    *
    * @param position 1 for the first
    * @param figures what ordered it: name of the key, e.g. {@code account_usage}, and its value
-   * @param code and {@code message}: why it waits, from the last decision; null before it had a
-   *     turn
+   * @param path the ratios that placed it, from the top of the account tree down; empty under a
+   *     policy that does not look at the tree, and for unallocated work
+   * @param code and {@code message}: why it waits, from the last decision, as {@code why} has them;
+   *     {@code NOT_DECIDED} before it had a turn
    */
   record QueueLine(
       int position,
@@ -133,6 +184,7 @@ public interface Desk {
       String tier,
       Instant queuedAt,
       java.util.Map<String, Object> figures,
+      List<AccountTree.Step> path,
       ReservationView reservation,
       String code,
       String message) {}
@@ -154,8 +206,6 @@ public interface Desk {
       NodeState state,
       String reason,
       List<String> jobs) {}
-
-  record AccountView(String id, String parent, double weight, double cumulativeUsage) {}
 
   /**
    * Why a job is where it is.

@@ -1,6 +1,5 @@
 package evenhand.cycle;
 
-import evenhand.facts.Ended;
 import evenhand.outcomes.Yield;
 import evenhand.policy.Policy;
 import java.time.Clock;
@@ -309,15 +308,8 @@ final class Errands {
 
   private StoredJob settled(Changes changes, Store.JobRecord r, String how) {
     StoredJob job = r.job();
-    Ended ended =
-        new Ended(
-            Long.toString(job.id()),
-            job.asks().account(),
-            how,
-            job.carriedTflopSeconds(),
-            job.reservation(),
-            null);
-    return changes.settle(job, r.attempt().attempt(), policy.get().settle(ended, now()));
+    return changes.settle(
+        job, r.attempt().attempt(), policy.get().settle(job.endedUnrun(how), now()));
   }
 
   /** True unless the cluster did not take orders. */

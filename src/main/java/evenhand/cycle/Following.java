@@ -319,15 +319,7 @@ final class Following {
 
     private void chargeRun(String how, Instant from, Instant to) {
       Run run = from == null ? null : new Run(attempt.on(), from, to.isBefore(from) ? from : to);
-      Ended ended =
-          new Ended(
-              Long.toString(job.id()),
-              job.asks().account(),
-              how,
-              job.carriedTflopSeconds(),
-              job.reservation(),
-              run,
-              attempt.allocated());
+      Ended ended = job.ended(how, run, attempt.allocated());
       job = changes.settle(job, attempt.attempt(), policy.settle(ended, now));
     }
 
@@ -546,11 +538,11 @@ final class Following {
       }
       over(
           attempt.cancelBy() != null ? JobState.CANCELLED : JobState.FAILED,
-          "Slurm no longer knows this job; its end was not seen",
+          cluster.forgotten(),
           attempt.startedAt(),
           attempt.startedAt() == null ? now : lastSeen(),
           null);
-      notes.add("job " + job.id() + ": Slurm no longer knows " + token.text());
+      notes.add("job " + job.id() + " (" + token.text() + "): " + cluster.forgotten());
     }
   }
 

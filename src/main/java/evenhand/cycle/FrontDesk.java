@@ -1,5 +1,7 @@
 package evenhand.cycle;
 
+import evenhand.cycle.accounts.AccountBook;
+import evenhand.cycle.accounts.AccountDesk;
 import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
@@ -14,9 +16,9 @@ import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Admission;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
-import evenhand.outcomes.Remark;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Wait;
+import evenhand.policy.Ordering;
 import evenhand.policy.Policy;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -35,23 +37,31 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The desk over the store, the policy, and what the last cycles found. */
 public final class FrontDesk implements Desk {
+  private static final Logger LOG = LoggerFactory.getLogger("evenhand.api");
   private static final int MOST_A_PAGE = 1000;
   private static final int MOST_AHEAD = 10;
   private static final int CANCEL_TRIES = 10;
   private static final int LONGEST_KEY = 255;
+  private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,18}");
 
   private final Store store;
   private final Supplier<Policy> policy;
   private final Supplier<Cycle.Latest> latest;
   private final Function<String, Optional<Decision>> decisions;
+  private final Function<NewJob, Optional<Objection>> objections;
   private final CycleSettings settings;
   private final Clock clock;
+  private final AtomicReference<QueueSeen> queueSeen = new AtomicReference<>();
 
   /**
    * @param latest what the cycle of this process found last: {@code cycle::latest}
@@ -62,24 +72,27 @@ public final class FrontDesk implements Desk {
       Supplier<Cycle.Latest> latest,
       CycleSettings settings,
       Clock clock) {
-    this(store, policy, latest, json -> Optional.empty(), settings, clock);
+    this(store, policy, latest, json -> Optional.empty(), job -> Optional.empty(), settings, clock);
   }
 
   /**
    * @param latest what the cycle of this process found last: {@code cycle::latest}
    * @param decisions reads a recorded decision, for what another process decided
+   * @param objections what the cluster would not take of a submission
    */
   public FrontDesk(
       Store store,
       Supplier<Policy> policy,
       Supplier<Cycle.Latest> latest,
       Function<String, Optional<Decision>> decisions,
+      Function<NewJob, Optional<Objection>> objections,
       CycleSettings settings,
       Clock clock) {
     this.store = store;
     this.policy = policy;
     this.latest = latest;
     this.decisions = decisions;
+    this.objections = objections;
     this.settings = settings;
     this.clock = clock;
   }
@@ -94,7 +107,8 @@ public final class FrontDesk implements Desk {
   }
 
   @Override
-  public Receipt receive(NewJob job, String idempotencyKey) {
+  public Receipt receive(NewJob submitted, String idempotencyKey) {
+    NewJob job = charged(submitted);
     Store.Key key = null;
     if (idempotencyKey != null) {
       if (idempotencyKey.isBlank() || idempotencyKey.length() > LONGEST_KEY) {
@@ -115,7 +129,11 @@ public final class FrontDesk implements Desk {
           null,
           "the cluster has not been read yet, so nothing is known to fit; try again in a moment");
     }
-    known("account", job.account(), world.accounts().stream().map(a -> a.id()).toList());
+    List<String> accounts = world.accounts().stream().map(a -> a.id()).toList();
+    if (!accounts.contains(job.account())) {
+      notRetired(job.account());
+    }
+    known("account", job.account(), accounts);
     List<String> tiers = world.tiers().stream().map(Tier::name).toList();
     if (job.tier() != null) {
       known("tier", job.tier(), tiers);
@@ -131,6 +149,12 @@ public final class FrontDesk implements Desk {
               .sortOrder();
     }
     noNul(job);
+    objections
+        .apply(job)
+        .ifPresent(
+            objection -> {
+              throw invalid(objection.field(), objection.message());
+            });
     Request request =
         new Request(
             job.nodes(),
@@ -164,14 +188,78 @@ public final class FrontDesk implements Desk {
     if (job.timeLimitSeconds() != null && job.timeLimitSeconds() < 1) {
       throw invalid("time_limit_s", "time_limit_s is 1 or more seconds, or left out");
     }
-    String remark =
-        admission.remarks().isEmpty()
-            ? null
-            : admission.remarks().stream().map(Remark::message).collect(Collectors.joining(" "));
-    return same(store.add(job, minimum, remark, key, now()), idempotencyKey);
+    if (job.timeLimitSeconds() != null && job.timeLimitSeconds() < job.minRuntimeSeconds()) {
+      throw invalid(
+          "time_limit_s",
+          "time_limit_s is "
+              + job.timeLimitSeconds()
+              + ", less than min_runtime_s, "
+              + job.minRuntimeSeconds()
+              + ": Slurm would end it before its protected run time is over; raise the one or lower"
+              + " the other");
+    }
+    return same(store.add(job, minimum, Remarks.text(admission), key, now()), idempotencyKey);
   }
 
-  private static Receipt same(Store.Added added, String key) {
+  /** Null for a job that no longer waits, and when they can't be told just now: it is there. */
+  private Terms terms(StoredJob job, boolean isNew) {
+    if (job.state() != JobState.GLOBAL_QUEUE_WAIT) {
+      return null;
+    }
+    try {
+      Policy deciding = policy.get();
+      QueueSeen queue = queueSeen(deciding);
+      return SubmissionTerms.of(
+          job.asks(),
+          isNew ? job.stateReason() : null,
+          queue.place(job.asks()),
+          queue.world(),
+          queue.tree(),
+          deciding,
+          settings.window(deciding).orElse(null));
+    } catch (RuntimeException e) {
+      LOG.warn("Job {} is queued, but its terms cannot be told: {}", job.id(), e.getMessage());
+      return null;
+    }
+  }
+
+  private QueueSeen queueSeen(Policy deciding) {
+    QueueSeen seen = queueSeen.get();
+    if (seen == null || !seen.holds(deciding, now())) {
+      World world = world();
+      seen = new QueueSeen(world, snapshot(world), deciding, now());
+      queueSeen.set(seen);
+    }
+    return seen;
+  }
+
+  /** The job with the account that its user is attached to, where it names none. */
+  private NewJob charged(NewJob job) {
+    if (job.account() != null) {
+      return job;
+    }
+    String account = AccountDesk.accountOf(store.accounts(), job.user());
+    if (account == null) {
+      throw invalid(
+          "account",
+          "account is missing, and "
+              + job.user()
+              + " is attached to none; name the account to be charged");
+    }
+    return job.of(account);
+  }
+
+  private void notRetired(String account) {
+    for (AccountBook.Entry e : store.accounts().entries()) {
+      if (e.id().equals(account) && e.retired()) {
+        throw invalid(
+            "account",
+            "account " + account + " is retired since " + second(e.retiredAt()) + "; name another");
+      }
+    }
+  }
+
+  private Receipt same(Store.Added added, String key) {
     if (!added.sameBody()) {
       throw new Refused(
           "IDEMPOTENCY_CONFLICT",
@@ -183,7 +271,10 @@ public final class FrontDesk implements Desk {
               + added.record().job().id()
               + "; use a new key for a new job");
     }
-    return new Receipt(view(added.record()), added.isNew());
+    return new Receipt(
+        view(added.record(), added.record().job().stateReason()),
+        added.isNew(),
+        terms(added.record().job(), added.isNew()));
   }
 
   private static Refused invalid(String field, String message) {
@@ -269,13 +360,16 @@ public final class FrontDesk implements Desk {
     return new Refused("NOT_FOUND", "id", null, "there is no " + what + " " + id);
   }
 
-  /** An id as the store counts; one that is no number names nothing. */
+  /** An id as the store counts, and as it writes it: 01 and +1 name nothing. */
   static long number(String what, String id) {
     try {
-      return Long.parseLong(id);
+      if (NUMBER.matcher(id).matches()) {
+        return Long.parseLong(id);
+      }
     } catch (NumberFormatException e) {
-      throw notFound(what, id);
+      // larger than any there is
     }
+    throw notFound(what, id);
   }
 
   private Store.JobRecord record(String id) {
@@ -311,7 +405,9 @@ public final class FrontDesk implements Desk {
     }
     int most = page(limit);
     List<Store.JobRecord> found = store.jobs(wanted, account, most + 1, before(cursor));
-    return part(found.stream().map(FrontDesk::view).toList(), most, view -> view.id());
+    Remarks remarks = remarks();
+    return part(
+        found.stream().map(r -> view(r, remarks.on(r.job()))).toList(), most, view -> view.id());
   }
 
   private static int page(int limit) {
@@ -326,10 +422,13 @@ public final class FrontDesk implements Desk {
       return Long.MAX_VALUE;
     }
     try {
-      return Long.parseLong(cursor);
+      if (NUMBER.matcher(cursor).matches()) {
+        return Long.parseLong(cursor);
+      }
     } catch (NumberFormatException e) {
-      throw invalid("cursor", "\"" + cursor + "\" is no cursor that this service gave");
+      // larger than any there is
     }
+    throw invalid("cursor", "\"" + cursor + "\" is no cursor that this service gave");
   }
 
   /** One more than asked for was read, to know whether there is a part after this one. */
@@ -341,7 +440,15 @@ public final class FrontDesk implements Desk {
     return new Page<>(items, cursor.apply(items.get(limit - 1)));
   }
 
-  private static JobView view(Store.JobRecord record) {
+  private Remarks remarks() {
+    return new Remarks(policy.get(), store::inventory);
+  }
+
+  private JobView view(Store.JobRecord record) {
+    return view(record, remarks().on(record.job()));
+  }
+
+  private static JobView view(Store.JobRecord record, String reason) {
     StoredJob job = record.job();
     Job asks = job.asks();
     Attempt attempt = record.attempt();
@@ -352,7 +459,7 @@ public final class FrontDesk implements Desk {
         asks.account(),
         asks.user(),
         job.state(),
-        job.stateReason(),
+        reason,
         asks.nodes(),
         asks.numGpus(),
         asks.tier(),
@@ -416,14 +523,7 @@ public final class FrontDesk implements Desk {
   }
 
   private StoredJob ended(Changes changes, StoredJob job, String by) {
-    Ended end =
-        new Ended(
-            job.asks().id(),
-            job.asks().account(),
-            JobState.CANCELLED.name(),
-            job.carriedTflopSeconds(),
-            job.reservation(),
-            null);
+    Ended end = job.endedUnrun(JobState.CANCELLED.name());
     StoredJob settled =
         changes.settle(job, job.asks().attempt(), policy.get().settle(end, changes.at()));
     return settled.over(JobState.CANCELLED, "cancelled by " + by, changes.at(), null);
@@ -467,9 +567,10 @@ public final class FrontDesk implements Desk {
     int from = cursor == null || cursor.isBlank() ? 0 : (int) Math.min(before(cursor), 1 << 30);
     World world = world();
     Snapshot snapshot = snapshot(world);
-    List<Job> order = policy.get().order(snapshot);
+    Ordering ordering = policy.get().ordering(snapshot);
+    List<Job> order = ordering.jobs();
     int to = Math.min(order.size(), Math.max(from, 0) + most);
-    List<QueueLine> lines = lines(order, Math.max(from, 0), to, world, snapshot);
+    List<QueueLine> lines = lines(ordering, Math.max(from, 0), to, world);
     return new Page<>(lines, to < order.size() ? Integer.toString(to) : null);
   }
 
@@ -513,7 +614,8 @@ public final class FrontDesk implements Desk {
     return verdicts;
   }
 
-  private List<QueueLine> lines(List<Job> order, int from, int to, World world, Snapshot snapshot) {
+  private List<QueueLine> lines(Ordering ordering, int from, int to, World world) {
+    List<Job> order = ordering.jobs();
     Map<String, StoredJob> jobs = new HashMap<>();
     world.jobs().forEach(j -> jobs.put(j.asks().id(), j));
     Map<String, Verdict> verdicts =
@@ -523,15 +625,7 @@ public final class FrontDesk implements Desk {
       Job job = order.get(i);
       StoredJob stored = jobs.get(job.id());
       Verdict verdict = verdicts.get(job.id());
-      String code = null;
-      String message = null;
-      if (verdict != null && verdict.decided().outcome() instanceof Wait wait) {
-        code = wait.code();
-        message = wait.message();
-      } else if (stored.reservation() != null) {
-        code = "GATHERING";
-        message = gathering(stored);
-      }
+      Said said = said(stored, verdict, order);
       lines.add(
           new QueueLine(
               i + 1,
@@ -543,12 +637,67 @@ public final class FrontDesk implements Desk {
               job.numGpus(),
               job.tier(),
               job.queuedAt(),
-              policy.get().figures(job, snapshot),
+              ordering.figures(job),
+              ordering.path(job),
               view(stored.reservation()),
-              code,
-              message));
+              said.code(),
+              said.message()));
     }
     return lines;
+  }
+
+  /**
+   * What is said of a job that waits.
+   *
+   * @param rule the clause that says so, or null
+   * @param behind the job it waits for, or null
+   */
+  private record Said(String code, String rule, String message, String behind) {}
+
+  /** The last verdict in words, as far as it is still true. */
+  private static Said said(StoredJob job, Verdict verdict, List<Job> order) {
+    Decided decided = verdict == null ? null : verdict.decided();
+    if (decided != null && decided.outcome() instanceof Wait wait) {
+      String since = changedSince(wait, job, order);
+      return since == null
+          ? new Said(wait.code(), decided.rule(), wait.message(), wait.behind())
+          : new Said(
+              wait.code(),
+              decided.rule(),
+              "at the last decision job "
+                  + wait.behind()
+                  + " was ahead of it; "
+                  + since
+                  + ", and the next cycle looks again",
+              null);
+    }
+    boolean gathers =
+        decided != null
+            && (decided.outcome() instanceof Reserve || decided.outcome() instanceof Absorb);
+    if (job.reservation() != null || gathers) {
+      return new Said(
+          "GATHERING",
+          decided == null ? null : decided.rule(),
+          job.reservation() == null ? "it gathers GPUs" : gathering(job),
+          null);
+    }
+    return new Said(
+        "NOT_DECIDED", null, "it has not had a turn yet; the next cycle looks at it", null);
+  }
+
+  /** Why the job it waited behind is no reason any more; null when it still is one. */
+  private static String changedSince(Wait wait, StoredJob job, List<Job> order) {
+    if (wait.behind() == null) {
+      return null;
+    }
+    List<String> ids = order.stream().map(Job::id).toList();
+    int ahead = ids.indexOf(wait.behind());
+    if (ahead < 0) {
+      return "that one has left the queue since";
+    }
+    int own = ids.indexOf(job.asks().id());
+    boolean still = ahead < own && (ahead == 0 || !wait.code().equals("NOT_FIRST"));
+    return still ? null : "the order of the queue has changed since";
   }
 
   private static String gathering(StoredJob job) {
@@ -625,18 +774,46 @@ public final class FrontDesk implements Desk {
   }
 
   @Override
-  public List<AccountView> accounts() {
-    return store.inventory().accounts().stream()
-        .map(a -> new AccountView(a.id(), a.parent(), a.weight(), a.cumulativeUsage()))
-        .toList();
-  }
-
-  @Override
   public Explanation why(String id) {
     Store.JobRecord record = record(id);
     return record.job().state() == JobState.GLOBAL_QUEUE_WAIT
         ? waiting(record.job())
         : told(record, sentence(record));
+  }
+
+  @Override
+  public Comparison against(String id, String other) {
+    if (id.equals(other)) {
+      throw invalid("against", "name another job than " + id + " to compare it with");
+    }
+    Snapshot snapshot = snapshot(world());
+    Ordering.Parting parting =
+        policy.get().ordering(snapshot).parting(waiting(id, snapshot), waiting(other, snapshot));
+    return new Comparison(
+        parting.first().id(),
+        parting.second().id(),
+        parting.key(),
+        parting.ofFirst(),
+        parting.ofSecond(),
+        parting.fork(),
+        OrderWords.sentence(parting));
+  }
+
+  private Job waiting(String id, Snapshot snapshot) {
+    for (Job job : snapshot.jobs()) {
+      if (job.id().equals(id)) {
+        return job;
+      }
+    }
+    throw new Refused(
+        "NOT_WAITING",
+        null,
+        null,
+        "job "
+            + id
+            + " is "
+            + record(id).job().state()
+            + "; only jobs that wait in the queue come before or after one another");
   }
 
   private Explanation told(Store.JobRecord record, String message) {
@@ -665,7 +842,8 @@ public final class FrontDesk implements Desk {
     World world = world();
     Snapshot snapshot = snapshot(world);
     Policy deciding = policy.get();
-    List<Job> order = deciding.order(snapshot);
+    Ordering ordering = deciding.ordering(snapshot);
+    List<Job> order = ordering.jobs();
     int position = 0;
     while (position < order.size() && !order.get(position).id().equals(job.asks().id())) {
       position++;
@@ -678,23 +856,9 @@ public final class FrontDesk implements Desk {
     Cycle.Latest found = latest.get();
     Verdict last = verdicts(List.of(job.asks().id())).get(job.asks().id());
     Decided verdict = last == null ? null : last.decided();
-    String code = "NOT_DECIDED";
-    String rule = verdict == null ? null : verdict.rule();
-    String behind = null;
-    StringBuilder message = new StringBuilder();
-    if (verdict != null && verdict.outcome() instanceof Wait wait) {
-      code = wait.code();
-      behind = wait.behind();
-      message.append(sentence(wait.message()));
-    } else if (job.reservation() != null
-        || verdict != null
-            && (verdict.outcome() instanceof Reserve || verdict.outcome() instanceof Absorb)) {
-      code = "GATHERING";
-      message.append(job.reservation() == null ? "It gathers GPUs." : sentence(gathering(job)));
-    } else {
-      rule = null;
-      message.append("It has not had a turn yet; the next cycle looks at it.");
-    }
+    Said said = said(job, last, order);
+    String rule = said.rule();
+    StringBuilder message = new StringBuilder(sentence(said.message()));
     CycleReport report = found.report();
     if (report != null
         && report.result() != CycleReport.Result.DECIDED
@@ -719,23 +883,24 @@ public final class FrontDesk implements Desk {
     } else {
       message.append(" It is the first of the queue.");
     }
-    if (job.stateReason() != null) {
-      message.append(" Before: ").append(sentence(job.stateReason()));
+    String before = remarks().on(job);
+    if (before != null) {
+      message.append(Remarks.areAllThatIsSaid(job) ? " " : " Before: ").append(sentence(before));
     }
     return new Explanation(
         job.asks().id(),
         job.state(),
-        code,
+        said.code(),
         rule,
         rule == null
             ? null
             : verdict.ruleName() != null ? verdict.ruleName() : deciding.ruleName(rule),
         message.toString(),
-        behind,
+        said.behind(),
         request.asked(),
         best,
         position + 1,
-        lines(order, 0, Math.min(position, MOST_AHEAD), world, snapshot),
+        lines(ordering, 0, Math.min(position, MOST_AHEAD), world),
         position,
         last == null ? null : last.decision(),
         last == null ? null : last.at());
@@ -828,8 +993,10 @@ public final class FrontDesk implements Desk {
             .append(", for ")
             .append(Math.max(0, run.toSeconds()))
             .append(" s; ")
-            .append(job.asks().account())
-            .append(" is charged when it ends.");
+            .append(
+                attempt.allocated()
+                    ? job.asks().account() + " is charged when it ends."
+                    : "this run is unallocated, and nobody is charged for it.");
       }
       default -> {
         boolean ran = attempt != null && attempt.startedAt() != null && attempt.endedAt() != null;

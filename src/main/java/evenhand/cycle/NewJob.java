@@ -6,6 +6,7 @@ import java.util.Map;
 /**
  * A submission, its form already checked (FORMATS 6).
  *
+ * @param account null for the one that the user is attached to
  * @param role the submitter's role as it is known, or null; no ground for a limit (N3)
  * @param tier name of the tier asked for, null for any
  * @param minimumTier name of the lowest tier accepted, null for any
@@ -69,5 +70,27 @@ public record NewJob(
         environment,
         workdir,
         true);
+  }
+
+  /** The same job, charged to this account. */
+  NewJob of(String charged) {
+    return new NewJob(
+        name,
+        charged,
+        user,
+        role,
+        nodes,
+        numGpus,
+        tier,
+        minimumTier,
+        minRuntimeSeconds,
+        resumable,
+        priority,
+        timeLimitSeconds,
+        script,
+        arguments,
+        environment,
+        workdir,
+        preemptible);
   }
 }

@@ -1,5 +1,6 @@
 package evenhand.cycle;
 
+import evenhand.cycle.accounts.AccountBook;
 import evenhand.facts.Tier;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,8 +29,9 @@ public interface Store {
 
   /**
    * Brings tiers and accounts in line with the settings: new ones are made, tiers are changed, an
-   * account keeps its usage and weight. None is deleted: what was charged stays readable. But a
-   * tier that is not among these is not used any more: neither it nor its GPUs are in the world.
+   * account keeps its usage and weight, and, once people have applied a tree, its place too. None
+   * is deleted: what was charged stays readable. But a tier that is not among these is not used any
+   * more: neither it nor its GPUs are in the world.
    *
    * @throws IllegalArgumentException when an account's parent is not known
    */
@@ -58,9 +60,12 @@ public interface Store {
   /**
    * All that a cycle needs.
    *
-   * @param window charged usage since then counts into {@code windowUsage}; null: none does
+   * @param window charged run time since then is in {@code used}; null: none is
    */
   World load(Instant window);
+
+  /** The account tree and its changes. */
+  AccountBook accounts();
 
   /** What a submission is judged by: tiers, inventory and accounts, but no jobs. */
   World inventory();

@@ -1,7 +1,9 @@
 package evenhand.cycle;
 
+import evenhand.facts.Ended;
 import evenhand.facts.Job;
 import evenhand.facts.Reservation;
+import evenhand.facts.Run;
 import java.time.Instant;
 
 /**
@@ -91,6 +93,23 @@ public record StoredJob(
         carriedTflopSeconds,
         nodeFailures,
         version);
+  }
+
+  /**
+   * The end of its attempt, for the policy to settle.
+   *
+   * @param how the state it ended in
+   * @param run the attempt that ended, or null when it never ran
+   * @param allocated whether its run time is charged to a budget (N5)
+   */
+  Ended ended(String how, Run run, boolean allocated) {
+    return new Ended(
+        Long.toString(id), asks.account(), how, carriedTflopSeconds, reservation, run, allocated);
+  }
+
+  /** The end of what never ran. */
+  Ended endedUnrun(String how) {
+    return ended(how, null, true);
   }
 
   /** The same job with other holdings. */

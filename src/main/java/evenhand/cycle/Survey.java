@@ -1,5 +1,6 @@
 package evenhand.cycle;
 
+import evenhand.cycle.accounts.GpuTime;
 import evenhand.facts.Account;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
@@ -11,8 +12,8 @@ import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.policy.Policy;
-import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -31,6 +32,8 @@ import java.util.TreeSet;
  * as the store knows them, from the moment of the decision on.
  */
 public final class Survey {
+  private static final GpuTime NOTHING = new GpuTime();
+
   private final List<Tier> tiers;
   private final String installation;
   private final Map<Key, Stock> stock = new LinkedHashMap<>();
@@ -222,39 +225,52 @@ public final class Survey {
         // What is still held of a tier that is not configured any more has its price all the same.
         List.copyOf(named.values()),
         placements,
-        settings
-            .window(policy)
-            .map(window -> withRunning(world, now.minus(window), now))
-            .orElse(world.accounts()),
+        accounts(world, policy, settings, now),
         queued,
         reservations,
         running);
   }
 
   /**
-   * The accounts with what their running jobs have used since {@code window} counted into it (A3):
-   * a job of a week must not be free until it ends.
+   * The accounts with what ended runs and running ones have used within the policy's window (A3): a
+   * job of a week must not be free until it ends.
+   *
+   * @param world loaded with the window that ends at {@code now}
    */
-  private static List<Account> withRunning(World world, Instant window, Instant now) {
-    Map<String, Double> used = new HashMap<>();
+  public static List<Account> accounts(
+      World world, Policy policy, CycleSettings settings, Instant now) {
+    return settings
+        .window(policy)
+        .map(
+            window -> {
+              Map<String, GpuTime> used = used(world, now.minus(window), now);
+              return world.accounts().stream()
+                  .map(
+                      a ->
+                          new Account(
+                              a.id(),
+                              a.parent(),
+                              a.weight(),
+                              a.cumulativeUsage(),
+                              used.getOrDefault(a.id(), NOTHING).in(policy.chargeUnit())))
+                  .toList();
+            })
+        .orElse(world.accounts());
+  }
+
+  private static Map<String, GpuTime> used(World world, Instant window, Instant now) {
+    Map<String, GpuTime> used = new HashMap<>();
+    world.used().forEach((account, time) -> used.put(account, time.copy()));
     for (Attempt attempt : world.attempts()) {
       if (attempt.allocated() && attempt.startedAt() != null) {
         Instant from = attempt.startedAt().isAfter(window) ? attempt.startedAt() : window;
         if (from.isBefore(now)) {
-          double seconds = Duration.between(from, now).toNanos() / 1e9;
-          used.merge(attempt.account(), attempt.gpus() * seconds, Double::sum);
+          long micros = ChronoUnit.MICROS.between(from, now);
+          GpuTime time = used.computeIfAbsent(attempt.account(), a -> new GpuTime());
+          attempt.on().forEach(s -> time.add(s.tier().tflops(), s.gpus() * micros));
         }
       }
     }
-    return world.accounts().stream()
-        .map(
-            a ->
-                new Account(
-                    a.id(),
-                    a.parent(),
-                    a.weight(),
-                    a.cumulativeUsage(),
-                    a.windowUsage() + used.getOrDefault(a.id(), 0.0)))
-        .toList();
+    return used;
   }
 }

@@ -6,7 +6,8 @@ package evenhand.facts;
  * @param parent id of the account above, null at the root
  * @param weight its budget among its siblings (A1)
  * @param cumulativeUsage all it has ever been charged, TFLOP-seconds (Q2)
- * @param windowUsage what it was charged within the lookback, GPU-seconds (A3)
+ * @param windowUsage what it was charged within the lookback, in the unit of the policy's {@code
+ *     charge_unit}: GPU-seconds, or TFLOP-seconds (A3)
  */
 public record Account(
     String id, String parent, double weight, double cumulativeUsage, double windowUsage) {}

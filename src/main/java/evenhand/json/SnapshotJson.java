@@ -99,7 +99,7 @@ public final class SnapshotJson {
   private static final Field<Double> WINDOW_USAGE =
       Field.number("window_usage", 0, ANY)
           .or(0.0)
-          .means("what it was charged within the lookback, GPU-seconds (A3)");
+          .means("what it was charged within the lookback, in the policy's charge_unit (A3)");
   private static final Shape ACCOUNT =
       Shape.of("an account", ID, PARENT, WEIGHT, CUMULATIVE_USAGE, WINDOW_USAGE);
 
@@ -250,7 +250,9 @@ public final class SnapshotJson {
    *
    * @param file what people call the input, for messages
    * @throws InputFault when it is not one, or cannot be: idle above capacity, more reserved than is
-   *     free, anything given twice, a reference to nothing, an account that is its own ancestor
+   *     free or than the job asks for, more held by running jobs than is not idle, a running job
+   *     without GPUs, anything given twice, a job that is queued and runs, a reference to nothing,
+   *     what began in the future, an account that is its own ancestor
    */
   public static Snapshot read(String file, String text) {
     return read(Document.json(file, text), false);
@@ -262,9 +264,10 @@ public final class SnapshotJson {
   }
 
   /**
-   * Reads a snapshot that a cycle recorded. What is recorded was so: more may be reserved on a
-   * placement than is free, since a job from outside took GPUs (R5), and a job may wait for a tier
-   * that is not configured any more. Everything else must hold as in {@link #read}.
+   * Reads a snapshot that a cycle recorded. What is recorded was so: more may be reserved or held
+   * on a placement than there is, since a job from outside took GPUs (R5), a job may wait for a
+   * tier that is not configured any more, and what began may lie in the future of a clock that was
+   * set back. Everything else must hold as in {@link #read}.
    */
   public static Snapshot readRecorded(String file, String text) {
     return read(Document.json(file, text), true);
@@ -459,8 +462,53 @@ public final class SnapshotJson {
       return s.has(field) ? s.get(field) : otherwise;
     }
 
+    /** What began before now did so; a clock that was set back is told by recordings alone. */
+    private void checkIsPast(Section s, Field<Instant> field, Instant at) {
+      if (!recorded && at.isAfter(now)) {
+        s.fault(field, at + " is in the future; now is " + now);
+      }
+    }
+
+    /**
+     * Running jobs hold no more of a placement than it has, and those with a budget none of what is
+     * idle. Work without one may be counted as idle by some (7.4), and what leaves may be gone; a
+     * node that is not up, or has left the inventory, may have lost GPUs.
+     */
+    private void checkIsHeld(Section s, Section share, Map<Key, Long> all, Map<Key, Long> budgets) {
+      Key key = new Key(share.get(NODE), share.get(OF_TIER));
+      Section placement = placements.get(key);
+      if (recorded
+          || placement == null
+          || s.get(LEAVING)
+          || !placement.get(STATE).equals(NodeState.UP.word())) {
+        return;
+      }
+      long gpus = share.get(GPUS);
+      long together = all.merge(key, gpus, Long::sum);
+      long most = placement.get(CAPACITY);
+      if (together <= most && s.get(ALLOCATED)) {
+        together = budgets.merge(key, gpus, Long::sum);
+        most -= placement.has(IDLE) ? Math.min(most, idle(placement)) : 0;
+      }
+      if (together > most) {
+        share.fault(
+            GPUS,
+            "running jobs hold "
+                + together
+                + " on "
+                + key
+                + ", which has "
+                + placement.get(CAPACITY)
+                + (placement.has(IDLE) ? " and " + idle(placement) + " of them idle" : "")
+                + "; at most "
+                + most);
+      }
+    }
+
     private List<Running> readRunning() {
       List<Running> read = new ArrayList<>();
+      Map<Key, Long> all = new HashMap<>();
+      Map<Key, Long> budgets = new HashMap<>();
       for (Section s : top.get(RUNNING_JOBS)) {
         String job = s.get(RUNNING_JOB);
         if (running.putIfAbsent(job, s) != null) {
@@ -478,8 +526,13 @@ public final class SnapshotJson {
             share.fault(key + " is given twice; add its GPUs up");
           }
           on.add(new Share(share.get(NODE), tier(share, OF_TIER), share.get(GPUS)));
+          checkIsHeld(s, share, all, budgets);
+        }
+        if (on.isEmpty() && !recorded) {
+          s.fault(ON, "names no GPUs; a running job holds one or more");
         }
         Instant started = timeOr(s, STARTED_AT, now);
+        checkIsPast(s, STARTED_AT, started);
         Instant until = timeOr(s, PROTECTED_UNTIL, started);
         if (until.isBefore(started)) {
           s.fault(PROTECTED_UNTIL, until + " is before it was started, " + started);
@@ -523,9 +576,12 @@ public final class SnapshotJson {
         }
         if (!recorded) {
           checkIsFree(s, reserved);
+          checkIsAskedFor(s, job);
         }
         Instant since = timeOr(s, SINCE, now);
         Instant accruedAt = timeOr(s, ACCRUED_AT, since);
+        checkIsPast(s, SINCE, since);
+        checkIsPast(s, ACCRUED_AT, accruedAt);
         if (accruedAt.isBefore(since)) {
           s.fault(ACCRUED_AT, accruedAt + " is before it was started, " + since);
         }
@@ -541,6 +597,15 @@ public final class SnapshotJson {
                 accruedAt));
       }
       return read;
+    }
+
+    private static void checkIsAskedFor(Section s, Section job) {
+      long asked = job == null ? Long.MAX_VALUE : (long) job.get(NODES) * job.get(NUM_GPUS);
+      if (s.get(GPUS) > asked) {
+        s.fault(
+            GPUS,
+            s.get(GPUS) + " reserved for a job that asks for " + asked + "; at most " + asked);
+      }
     }
 
     /**

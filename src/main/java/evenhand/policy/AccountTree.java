@@ -16,7 +16,7 @@ import java.util.Map;
  * part of what it and its siblings used with its part of their weights: 1 is just its budget, less
  * is under-served. Where nobody has used anything, every ratio is 0.
  */
-final class AccountTree {
+public final class AccountTree {
   private final Map<String, Node> nodes = new LinkedHashMap<>();
   private final Node root = new Node("", Double.NaN);
 
@@ -28,8 +28,10 @@ final class AccountTree {
     double usage;
     double share = 1;
     double ratio;
-    // What places it among its siblings. The ratio divides it by what is the same for all of them,
-    // and each division may round a tie away.
+    double usageShare;
+    double weightShare;
+    // What places it among its siblings. The ratio multiplies it by what is the same for all of
+    // them, so that it never says otherwise; but it may round a difference away.
     double usedByWeight;
     Instant earliest = Instant.MAX;
     int rank = -1;
@@ -41,14 +43,52 @@ final class AccountTree {
     }
   }
 
-  /** One step down the tree, for people: the account and the ratio that placed it. */
-  record Step(String account, double ratio) {}
+  /**
+   * One step down the tree: an account and what placed it among its siblings.
+   *
+   * @param usage its own and that of all below it, within the window
+   * @param usageShare its part of what it and its siblings have used, 0 where none has used
+   *     anything
+   * @param weightShare its part of their weights
+   * @param ratio of the two; infinite without weight
+   */
+  public record Step(
+      String account, double usage, double usageShare, double weightShare, double ratio) {}
+
+  /** Why one of two branches comes first. */
+  public enum Cause {
+    /** It has used less for its weight. */
+    RATIO,
+    /** Both are served alike, and the job that waits longest is in it. */
+    LONGEST_WAITING,
+    /** Both are served alike, their longest waiting jobs came together: the lower name. */
+    NAME,
+    /** It is not another branch: the account lies above the other's. */
+    ABOVE
+  }
+
+  /**
+   * Where the paths of two accounts part.
+   *
+   * @param above the account below which they part, null at the top of the tree
+   * @param first the branch that is served first, {@code second} the other; where one account lies
+   *     above the other, the two accounts themselves
+   * @param earliest when the job of {@code first} arrived that waits longest, {@code
+   *     secondEarliest} that of the other; null where none waits
+   */
+  public record Fork(
+      String above,
+      Step first,
+      Step second,
+      Cause cause,
+      Instant earliest,
+      Instant secondEarliest) {}
 
   /**
    * @param queue jobs whose arrival breaks ties between accounts that are served alike: the subtree
    *     that waits longest comes first
    */
-  AccountTree(List<Account> accounts, List<Job> queue) {
+  public AccountTree(List<Account> accounts, List<Job> queue) {
     for (Account a : accounts) {
       Node node = new Node(a.id(), a.weight());
       node.usage = a.windowUsage();
@@ -73,6 +113,11 @@ final class AccountTree {
     place(root, next);
   }
 
+  private static final Comparator<Node> SERVED_FIRST =
+      Comparator.<Node>comparingDouble(n -> n.usedByWeight)
+          .thenComparing(n -> n.earliest)
+          .thenComparing(n -> n.id);
+
   private static double sum(Node node) {
     for (Node child : node.children) {
       node.usage += sum(child);
@@ -91,17 +136,16 @@ final class AccountTree {
     }
     for (Node child : node.children) {
       child.share = weights > 0 ? node.share * child.weight / weights : 0;
+      child.usageShare = used > 0 ? child.usage / used : 0;
+      child.weightShare = weights > 0 ? child.weight / weights : 0;
+      child.usedByWeight =
+          child.weight <= 0 ? Double.POSITIVE_INFINITY : child.usage / child.weight;
       child.ratio =
           child.weight <= 0
               ? Double.POSITIVE_INFINITY
-              : used > 0 ? (child.usage / used) / (child.weight / weights) : 0;
-      child.usedByWeight =
-          child.weight <= 0 ? Double.POSITIVE_INFINITY : child.usage / child.weight;
+              : used > 0 ? child.usedByWeight * (weights / used) : 0;
     }
-    node.children.sort(
-        Comparator.<Node>comparingDouble(n -> n.usedByWeight)
-            .thenComparing(n -> n.earliest)
-            .thenComparing(n -> n.id));
+    node.children.sort(SERVED_FIRST);
     node.children.forEach(child -> place(child, next));
   }
 
@@ -119,21 +163,63 @@ final class AccountTree {
   }
 
   /** Its part of the whole cluster, 0 to 1: the product of its weights down the tree (A1). */
-  double share(String account) {
+  public double share(String account) {
     return node(account).share;
   }
 
-  boolean hasChildren(String account) {
+  public boolean hasChildren(String account) {
     return !node(account).children.isEmpty();
   }
 
+  private static Step step(Node n) {
+    return new Step(n.id, n.usage, n.usageShare, n.weightShare, n.ratio);
+  }
+
+  /** How the account stands among its siblings. */
+  public Step step(String account) {
+    return step(node(account));
+  }
+
   /** The ratios from the top of the tree down to the account. */
-  List<Step> path(String account) {
+  public List<Step> path(String account) {
     List<Step> path = new ArrayList<>();
     for (Node n = node(account); n != root; n = n.parent) {
-      path.add(0, new Step(n.id, n.ratio));
+      path.add(0, step(n));
     }
     return path;
+  }
+
+  /** Where the paths of two accounts part, and why one of them is served first. */
+  public Fork fork(String one, String other) {
+    Node[] parting = parting(one, other);
+    if (parting == null) {
+      Node a = node(one);
+      Node b = node(other);
+      if (a == b) {
+        throw new IllegalArgumentException("no path parts from itself: " + one);
+      }
+      return fork(a.depth < b.depth ? a : b, a.depth < b.depth ? b : a, Cause.ABOVE);
+    }
+    boolean inOrder = SERVED_FIRST.compare(parting[0], parting[1]) < 0;
+    Node first = parting[inOrder ? 0 : 1];
+    Node second = parting[inOrder ? 1 : 0];
+    return fork(
+        first,
+        second,
+        first.usedByWeight < second.usedByWeight
+            ? Cause.RATIO
+            : first.earliest.isBefore(second.earliest) ? Cause.LONGEST_WAITING : Cause.NAME);
+  }
+
+  private Fork fork(Node first, Node second, Cause cause) {
+    Node above = cause == Cause.ABOVE ? first : first.parent;
+    return new Fork(
+        above == root ? null : above.id,
+        step(first),
+        step(second),
+        cause,
+        first.earliest.equals(Instant.MAX) ? null : first.earliest,
+        second.earliest.equals(Instant.MAX) ? null : second.earliest);
   }
 
   /**
@@ -146,8 +232,9 @@ final class AccountTree {
   }
 
   /**
-   * Whether {@code b} would still rank behind {@code a} when {@code a} had used {@code more}
-   * (GPU-seconds) beside what it has, by at least {@code margin} (0.05 is 5 %) (K5).
+   * Whether {@code b} would still rank behind {@code a} when {@code a} had used {@code more} (in
+   * the unit of the window's usage) beside what it has, by at least {@code margin} (0.05 is 5 %)
+   * (K5).
    */
   boolean behindAfter(String b, String a, double more, double margin) {
     Node[] parting = parting(b, a);

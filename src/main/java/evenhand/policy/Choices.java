@@ -89,6 +89,41 @@ final class Choices {
       return keys.stream().anyMatch(d -> d.name.equals("account_tree"));
     }
 
+    /** Whether classes of priority are among its keys (PR1). */
+    boolean usesClasses() {
+      return keys.stream().anyMatch(d -> d.name.equals("priority_class"));
+    }
+
+    /**
+     * The jobs of a snapshot in order.
+     *
+     * @param tree null where no key needs it
+     */
+    Ordered order(Snapshot snapshot, AccountTree tree) {
+      return new Ordered(this, snapshot, tree);
+    }
+
+    /** The same, first of the queue first. */
+    List<Job> sort(Snapshot snapshot, AccountTree tree) {
+      return order(snapshot, tree).jobs();
+    }
+  }
+
+  /** An {@link Order} applied to one snapshot. */
+  static final class Ordered implements Ordering {
+    private final List<Directed> keys;
+    private final Snapshot snapshot;
+    private final AccountTree tree;
+    private final Map<String, Account> accounts = new java.util.HashMap<>();
+    private List<Job> jobs;
+
+    Ordered(Order order, Snapshot snapshot, AccountTree tree) {
+      this.keys = order.keys;
+      this.snapshot = snapshot;
+      this.tree = tree;
+      snapshot.accounts().forEach(a -> accounts.put(a.id(), a));
+    }
+
     /**
      * A job with the figures that are looked up but once. Work that no budget pays for is served by
      * arrival alone: neither its account nor its priority counts (Q3).
@@ -99,72 +134,82 @@ final class Choices {
       }
     }
 
-    private Placed placed(Job job, Map<String, Account> accounts, AccountTree tree) {
+    private Placed placed(Job job) {
       boolean allocated = tree == null || OneCycle.allocated(tree, job);
       return new Placed(
           job,
-          usage(accounts, job),
+          Optional.ofNullable(accounts.get(job.account()))
+              .map(Account::cumulativeUsage)
+              .orElse(0.0),
           allocated,
           tree == null || !allocated ? 0 : tree.rank(job.account()));
     }
 
-    /**
-     * The jobs of a snapshot in order, first of the queue first.
-     *
-     * @param tree null where no key needs it
-     */
-    List<Job> sort(Snapshot snapshot, AccountTree tree) {
-      Comparator<Placed> all = (a, b) -> 0;
-      for (Directed d : keys) {
-        Comparator<Placed> one =
-            switch (d.name) {
-              case "account_usage" -> Comparator.comparingDouble(Placed::usage);
-              case "account_tree" -> Comparator.comparingInt(Placed::rank);
-              case "allocated" -> Comparator.comparing(Placed::allocated);
-              case "priority" -> Comparator.comparingInt(Placed::priority);
-              case "priority_class" -> Comparator.comparingInt(p -> Urgency.of(p.priority()));
-              case "queued_at" -> Comparator.comparing(p -> p.job.queuedAt());
-              default -> Comparator.comparing(p -> p.job.id(), Natural.IDS);
-            };
-        all = all.thenComparing(d.descending ? one.reversed() : one);
-      }
-      Map<String, Account> accounts = byId(snapshot);
-      Placed[] placed = new Placed[snapshot.jobs().size()];
-      for (int i = 0; i < placed.length; i++) {
-        placed[i] = placed(snapshot.jobs().get(i), accounts, tree);
-      }
-      java.util.Arrays.sort(placed, all.thenComparing(p -> p.job.id(), Natural.IDS));
-      List<Job> sorted = new ArrayList<>(placed.length);
-      for (Placed p : placed) {
-        sorted.add(p.job);
-      }
-      return sorted;
+    private static Comparator<Placed> comparator(Directed d) {
+      Comparator<Placed> one =
+          switch (d.name) {
+            case "account_usage" -> Comparator.comparingDouble(Placed::usage);
+            case "account_tree" -> Comparator.comparingInt(Placed::rank);
+            case "allocated" -> Comparator.comparing(Placed::allocated);
+            case "priority" -> Comparator.comparingInt(Placed::priority);
+            case "priority_class" -> Comparator.comparingInt(p -> Urgency.of(p.priority()));
+            case "queued_at" -> Comparator.comparing(p -> p.job.queuedAt());
+            default -> Comparator.comparing(p -> p.job.id(), Natural.IDS);
+          };
+      return d.descending ? one.reversed() : one;
     }
 
-    /** What places a job in the order, by key. */
-    Map<String, Object> figures(Job job, Snapshot snapshot, AccountTree tree) {
-      Placed placed = placed(job, byId(snapshot), tree);
+    @Override
+    public List<Job> jobs() {
+      if (jobs == null) {
+        Comparator<Placed> all = (a, b) -> 0;
+        for (Directed d : keys) {
+          all = all.thenComparing(comparator(d));
+        }
+        Placed[] placed = new Placed[snapshot.jobs().size()];
+        for (int i = 0; i < placed.length; i++) {
+          placed[i] = placed(snapshot.jobs().get(i));
+        }
+        java.util.Arrays.sort(placed, all.thenComparing(p -> p.job.id(), Natural.IDS));
+        List<Job> sorted = new ArrayList<>(placed.length);
+        for (Placed p : placed) {
+          sorted.add(p.job);
+        }
+        jobs = sorted;
+      }
+      return jobs;
+    }
+
+    @Override
+    public Map<String, Object> figures(Job job) {
+      Placed placed = placed(job);
       Map<String, Object> figures = new LinkedHashMap<>();
       for (Directed d : keys) {
         figures.put(
             d.name,
-            switch (d.name) {
-              case "account_usage" -> placed.usage;
-              case "account_tree" -> placed.allocated ? path(tree, job) : "unallocated";
-              case "allocated" -> placed.allocated;
-              case "priority" -> placed.priority();
-              case "priority_class" -> Urgency.of(placed.priority());
-              case "queued_at" -> job.queuedAt();
-              default -> job.id();
-            });
+            d.name.equals("account_tree")
+                ? placed.allocated ? words(tree.path(job.account())) : "unallocated"
+                : figure(d.name, placed));
       }
       return figures;
     }
 
+    private static Object figure(String key, Placed placed) {
+      return switch (key) {
+        case "account_usage" -> placed.usage;
+        case "account_tree" -> null;
+        case "allocated" -> placed.allocated;
+        case "priority" -> placed.priority();
+        case "priority_class" -> Urgency.of(placed.priority());
+        case "queued_at" -> placed.job.queuedAt();
+        default -> placed.job.id();
+      };
+    }
+
     /** The ratios that placed it, from the top: {@code ai2 0.8 > lab 1.25}. */
-    private static String path(AccountTree tree, Job job) {
+    private static String words(List<AccountTree.Step> steps) {
       StringBuilder path = new StringBuilder();
-      for (AccountTree.Step step : tree.path(job.account())) {
+      for (AccountTree.Step step : steps) {
         path.append(path.isEmpty() ? "" : " > ")
             .append(step.account())
             .append(' ')
@@ -173,16 +218,36 @@ final class Choices {
       return path.toString();
     }
 
-    private static Map<String, Account> byId(Snapshot snapshot) {
-      Map<String, Account> byId = new java.util.HashMap<>();
-      snapshot.accounts().forEach(a -> byId.put(a.id(), a));
-      return byId;
+    @Override
+    public List<AccountTree.Step> path(Job job) {
+      return keys.stream().anyMatch(d -> d.name.equals("account_tree"))
+              && OneCycle.allocated(tree, job)
+          ? tree.path(job.account())
+          : List.of();
     }
 
-    private static double usage(Map<String, Account> accounts, Job job) {
-      return Optional.ofNullable(accounts.get(job.account()))
-          .map(Account::cumulativeUsage)
-          .orElse(0.0);
+    @Override
+    public Parting parting(Job one, Job other) {
+      Placed a = placed(one);
+      Placed b = placed(other);
+      for (Directed d : keys) {
+        int order = comparator(d).compare(a, b);
+        if (order != 0) {
+          return parting(order < 0 ? a : b, order < 0 ? b : a, d.name);
+        }
+      }
+      boolean inOrder = Natural.IDS.compare(one.id(), other.id()) <= 0;
+      return parting(inOrder ? a : b, inOrder ? b : a, "id");
+    }
+
+    private Parting parting(Placed first, Placed second, String key) {
+      return new Parting(
+          first.job,
+          second.job,
+          key,
+          figure(key, first),
+          figure(key, second),
+          key.equals("account_tree") ? tree.fork(first.job.account(), second.job.account()) : null);
     }
   }
 

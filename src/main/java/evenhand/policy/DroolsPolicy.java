@@ -2,7 +2,6 @@ package evenhand.policy;
 
 import evenhand.facts.Account;
 import evenhand.facts.Ended;
-import evenhand.facts.Job;
 import evenhand.facts.Moment;
 import evenhand.facts.NodeState;
 import evenhand.facts.Placement;
@@ -92,13 +91,18 @@ final class DroolsPolicy implements Policy {
   }
 
   @Override
-  public List<Job> order(Snapshot snapshot) {
-    return loaded.order().sort(snapshot, ranking(snapshot));
+  public ChargeUnit chargeUnit() {
+    return loaded.chargeUnit();
   }
 
   @Override
-  public Map<String, Object> figures(Job job, Snapshot snapshot) {
-    return loaded.order().figures(job, snapshot, ranking(snapshot));
+  public boolean hasBudgets() {
+    return loaded.order().usesTree();
+  }
+
+  @Override
+  public Ordering ordering(Snapshot snapshot) {
+    return loaded.order().order(snapshot, ranking(snapshot));
   }
 
   private AccountTree ranking(Snapshot snapshot) {

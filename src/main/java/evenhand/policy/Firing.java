@@ -92,8 +92,7 @@ final class Firing implements AutoCloseable {
     try {
       fired = session().fireAllRules(MAX_FIRINGS);
     } catch (RuntimeException e) {
-      throw new RuleFailed(
-          "a rule of stage \"" + stage.word() + "\" failed for " + about + ": " + cause(e), e);
+      throw new RuleFailed(Culprit.told(e, rules, stage, about), e);
     }
     if (fired >= MAX_FIRINGS) {
       throw new RuleFailed(
@@ -126,23 +125,6 @@ final class Firing implements AutoCloseable {
   /** Keeps in the working memory what was concluded so far, and takes it off the record. */
   void keep() {
     concluded.clear();
-  }
-
-  private String cause(Throwable e) {
-    String rule = null;
-    Throwable root = e;
-    for (int i = 0; i < 20 && root.getCause() != null; i++) {
-      root = root.getCause();
-    }
-    if (e instanceof org.kie.api.runtime.rule.ConsequenceException c && c.getRule() != null) {
-      rule = c.getRule().getName();
-    }
-    String known = rule != null && rules.containsKey(rule) ? rules.get(rule).file() : null;
-    return (rule == null
-            ? ""
-            : "rule \"" + rule + "\"" + (known == null ? "" : " in " + known) + ": ")
-        + root.getClass().getSimpleName()
-        + (root.getMessage() == null ? "" : ": " + root.getMessage().split("\n", 2)[0]);
   }
 
   @Override

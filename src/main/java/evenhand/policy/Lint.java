@@ -2,6 +2,7 @@ package evenhand.policy;
 
 import evenhand.policy.PolicyFault.Fault;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -80,6 +81,17 @@ final class Lint {
       names.add(m.group(1));
     }
     return names;
+  }
+
+  /** The first line that reads this parameter; 0 where none does. */
+  static int lineOfSetting(String text, String name) {
+    Matcher m = SETTING.matcher(text);
+    while (m.find()) {
+      if (m.group(1).equals(name)) {
+        return 1 + (int) text.substring(0, m.start()).chars().filter(c -> c == '\n').count();
+      }
+    }
+    return 0;
   }
 
   /** Rule text without comments and without what stands in quotes. */
@@ -204,12 +216,24 @@ final class Lint {
     } catch (Exception e) {
       fault(1, null, "cannot be read as rules: " + e.getMessage());
       return;
+    } catch (StackOverflowError e) {
+      fault(1, null, "cannot be read as rules: it is nested too deeply");
+      return;
     }
     if (parser.hasErrors()) {
-      for (DroolsError e : parser.getErrors()) {
-        int line = e.getLines().length > 0 ? e.getLines()[0] : 0;
-        fault(line, ruleAt(lines, line), Sentences.of(e.getMessage()));
-      }
+      // only the first, by line: what the parser cannot read after it mostly follows from it
+      parser.getErrors().stream()
+          .min(Comparator.comparingInt(Lint::line))
+          .ifPresent(
+              e ->
+                  fault(
+                      Math.min(line(e), lines.length),
+                      ruleAt(lines, line(e)),
+                      Syntax.sentence(e.getMessage(), lines)));
+      return;
+    }
+    if (parsed == null) {
+      fault(0, null, "holds no rule; a file states one clause in one or more rules");
       return;
     }
     String clause = clauseOfFile();
@@ -219,6 +243,10 @@ final class Lint {
     if (parsed.getRules().isEmpty() && faults.isEmpty()) {
       fault(0, null, "holds no rule; a file states one clause in one or more rules");
     }
+  }
+
+  private static int line(DroolsError error) {
+    return error.getLines().length > 0 ? Math.max(0, error.getLines()[0]) : 0;
   }
 
   private void readRule(RuleDescr rule, String clause, String[] lines) {

@@ -65,6 +65,17 @@ record Loaded(
     return rules.values().stream().anyMatch(r -> r.stage() == stage);
   }
 
+  /**
+   * What usage within the window is counted in; policies stored before this was a choice: GPU_S.
+   */
+  ChargeUnit chargeUnit() {
+    return settings.stream()
+        .filter(s -> s.name().equals("charge_unit"))
+        .findFirst()
+        .map(s -> ChargeUnit.of(s.text()))
+        .orElse(ChargeUnit.GPU_S);
+  }
+
   /** A parameter's value. */
   Setting setting(String parameter) {
     return settings.stream()

@@ -9,6 +9,7 @@ import evenhand.facts.Snapshot;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Preempt;
 import evenhand.outcomes.Start;
+import java.nio.IntBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,11 +36,12 @@ final class MakingRoom {
   private final List<Running> running;
   private final List<Running> protectedOnes = new ArrayList<>();
   private final Set<String> gone = new HashSet<>();
-  private final Map<Request, Anyone> anyone = new HashMap<>();
   private final Map<Request, Optional<String>> freeAt = new HashMap<>();
   private final Map<Taker, Standing> standings = new HashMap<>();
+  private final Map<IntBuffer, Standing> alike = new HashMap<>();
   private Board board;
   private Victims victims;
+  private Victims.Takers anyone;
   private int[] ofWork;
   private int[] accountOf;
   private List<Party> parties;
@@ -58,9 +60,6 @@ final class MakingRoom {
       boolean byAnyone,
       String freeAt) {}
 
-  /** Whether all unprotected work together would make room, on the board of this version. */
-  private record Anyone(int version, boolean can) {}
-
   /** Who wants: the account, what K5 adds to its usage, and its class of priority. */
   private record Taker(String account, double more, int urgency) {}
 
@@ -71,12 +70,13 @@ final class MakingRoom {
   private record Party(String account, int urgency) {}
 
   /**
-   * How running work stands to a taker.
+   * How running work stands to a taker; the same one for all takers to whom it stands alike.
    *
    * @param ofAccount the part of its kind that comes from its account, by number of the account
    * @param present the kinds there are, one bit each
+   * @param takers by the kinds that may be ended
    */
-  private record Standing(int[] ofAccount, long present) {}
+  private record Standing(int[] ofAccount, long present, Map<Long, Victims.Takers> takers) {}
 
   MakingRoom(Loaded loaded, Snapshot snapshot, AccountTree tree) {
     this.loaded = loaded;
@@ -136,12 +136,29 @@ final class MakingRoom {
                 return parties.size() - 1;
               });
     }
+    anyone = victims.takers(i -> true);
     return victims;
   }
 
-  /** What K5 adds to a job's account: the usage of its minimum run time, GPU-seconds. */
+  /** The GPU-seconds of a job's minimum run time. */
   static double minimumUsage(Job job) {
     return (double) job.nodes() * job.numGpus() * job.minRuntimeSeconds();
+  }
+
+  /**
+   * What K5 adds to a job's account: the usage of its minimum run time, in the unit of the window.
+   * Where tiers cost different amounts and the job may run on several, the dearest counts: a job
+   * that is given less than it was taken to cost preempts nobody it should not have.
+   */
+  private double minimumUsage(Job job, int[] fitting) {
+    double price = 1;
+    if (loaded.chargeUnit() != ChargeUnit.GPU_S) {
+      price = 0;
+      for (int place : fitting) {
+        price = Math.max(price, loaded.chargeUnit().price(board.at(place).tier()));
+      }
+    }
+    return minimumUsage(job) * price;
   }
 
   /**
@@ -154,25 +171,25 @@ final class MakingRoom {
   Found make(
       Request request, Job job, int[] fitting, LongFunction<Judgement> judge, boolean explain) {
     Victims all = victims();
-    if (explain && !byAnyone(request, fitting)) {
+    if (explain && !all.possible(request.nodes(), request.numGpus(), fitting, anyone)) {
       return none(false, freeAt(request, fitting));
     }
     Standing standing =
         standings.computeIfAbsent(
             new Taker(
-                job.account(), minimumUsage(job), tree == null ? Urgency.of(job.priority()) : 0),
+                job.account(),
+                minimumUsage(job, fitting),
+                tree == null ? Urgency.of(job.priority()) : 0),
             t -> standing(job, t));
     Judgement judged = judge.apply(standing.present());
     long allowed = judged.allowed();
+    Victims.Takers takers =
+        standing
+            .takers()
+            .computeIfAbsent(
+                allowed, bits -> all.takers(i -> (allowed >>> kind(i, standing) & 1) != 0));
     Optional<Victims.Room> room =
-        (allowed & standing.present()) == 0
-            ? Optional.empty()
-            : all.choose(
-                request.nodes(),
-                request.numGpus(),
-                fitting,
-                i -> (allowed >>> kind(i, standing) & 1) != 0,
-                loaded.preference());
+        all.choose(request.nodes(), request.numGpus(), fitting, takers, loaded.preference());
     if (room.isEmpty() || room.get().victims().isEmpty()) {
       return none(true, explain ? freeAt(request, fitting) : null);
     }
@@ -201,19 +218,6 @@ final class MakingRoom {
 
   private int kind(int victim, Standing standing) {
     return ofWork[victim] | standing.ofAccount()[accountOf[victim]];
-  }
-
-  private boolean byAnyone(Request request, int[] fitting) {
-    Anyone known = anyone.get(request);
-    if (known == null || known.version() != board.version()) {
-      boolean can =
-          victims()
-              .choose(request.nodes(), request.numGpus(), fitting, i -> true, loaded.preference())
-              .isPresent();
-      known = new Anyone(board.version(), can);
-      anyone.put(request, known);
-    }
-    return known.can();
   }
 
   /** When the first protected job on any of these placements may be asked to leave. */
@@ -249,10 +253,14 @@ final class MakingRoom {
               && (tree == null || tree.behindAfter(account, job.account(), taker.more(), margin));
       ofAccount[i] = Judgement.ofAccount(same, behind, still);
     }
-    long present = 0;
-    for (int i = 0; i < ofWork.length; i++) {
-      present |= 1L << (ofWork[i] | ofAccount[accountOf[i]]);
-    }
-    return new Standing(ofAccount, present);
+    return alike.computeIfAbsent(
+        IntBuffer.wrap(ofAccount),
+        a -> {
+          long present = 0;
+          for (int i = 0; i < ofWork.length; i++) {
+            present |= 1L << (ofWork[i] | ofAccount[accountOf[i]]);
+          }
+          return new Standing(ofAccount, present, new HashMap<>());
+        });
   }
 }

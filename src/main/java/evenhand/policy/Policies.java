@@ -1,7 +1,7 @@
 package evenhand.policy;
 
 import evenhand.facts.Placement;
-import evenhand.facts.Setting;
+import evenhand.input.Spelling;
 import evenhand.outcomes.Conclusion;
 import evenhand.policy.PolicyFault.Fault;
 import evenhand.policy.PolicyYaml.Choice;
@@ -90,6 +90,25 @@ public final class Policies {
     return load(files, names.get(0), settings);
   }
 
+  /**
+   * Rule files that no policy lists: nobody reads them. Empty where some policy cannot be read, for
+   * then nobody knows what it lists.
+   */
+  public static List<String> unlisted(RuleFiles files) throws PolicyFault {
+    Set<String> rest = new LinkedHashSet<>(files.ruleFiles());
+    for (String name : files.policies()) {
+      String path = "policies/" + name + ".yaml";
+      try {
+        for (String module : PolicyText.read(path, files.read(path).orElse("")).modules()) {
+          rest.remove(module + RuleFiles.ENDING_OF_RULES);
+        }
+      } catch (PolicyFault e) {
+        return List.of(); // told where that policy is loaded
+      }
+    }
+    return List.copyOf(rest);
+  }
+
   static Loaded read(RuleFiles files, String name, Map<String, String> settings)
       throws PolicyFault {
     String path = "policies/" + name + ".yaml";
@@ -109,39 +128,48 @@ public final class Policies {
     List<Fault> faults = new ArrayList<>();
     if (!name.equals(yaml.policy())) {
       faults.add(
-          new Fault(
-              path, 0, null, "says policy: " + yaml.policy() + "; the file's name says " + name));
+          yaml.fault("policy", "says policy: " + yaml.policy() + "; the file's name says " + name));
     }
     Map<String, Choice> choices = new LinkedHashMap<>(yaml.choices());
     Map<String, Parameter> parameters = new LinkedHashMap<>(yaml.parameters());
-    override(path, settings, choices, parameters, faults);
+    Parameters.override(yaml, settings, choices, parameters, faults);
+    Parameters.check(yaml, settings, parameters, faults);
 
     Map<String, String> texts = new LinkedHashMap<>();
-    for (String module : yaml.modules()) {
+    for (int i = 0; i < yaml.modules().size(); i++) {
+      String module = yaml.modules().get(i);
       String file = module + ".drl";
       Optional<String> text = files.read(file);
       if (text.isEmpty()) {
-        faults.add(new Fault(path, 0, null, "lists " + module + ", but there is no " + file));
+        faults.add(
+            yaml.fault(
+                "modules[" + i + "]",
+                "lists "
+                    + module
+                    + ", but there is no "
+                    + file
+                    + Spelling.nearest(file, files.ruleFiles())
+                        .map(near -> "; did you mean " + near.replaceFirst("\\.drl$", "") + "?")
+                        .orElse("")));
       } else if (texts.put(file, text.get()) != null) {
-        faults.add(new Fault(path, 0, null, "lists " + module + " twice"));
+        faults.add(yaml.fault("modules[" + i + "]", "lists " + module + " twice; keep one"));
       }
     }
     Map<String, Rule> rules = lint(texts, faults);
-    parametersUsed(path, texts, parameters, faults);
-    windows(path, parameters, faults);
+    Parameters.used(yaml, texts, parameters, faults);
 
     Map<String, Comparator<Placement>> functions = new HashMap<>();
     functions.put("most_idle", Choices.MOST_IDLE);
     functions.put("most_promised", Choices.MOST_PROMISED);
-    Comparator<Placement> preference = preference(path, choices, "preference", faults);
+    Comparator<Placement> preference = preference(yaml, choices, "preference", faults);
     functions.put("preferred", preference);
     functions.put(
         "preferred_to_reserve",
         choices.containsKey("reserve_preference")
-            ? preference(path, choices, "reserve_preference", faults)
+            ? preference(yaml, choices, "reserve_preference", faults)
             : preference);
-    Choices.Order order = order(path, choices, faults);
-    Choices.VictimOrder victims = victims(path, choices, order, rules, parameters, faults);
+    Choices.Order order = order(yaml, choices, faults);
+    Choices.VictimOrder victims = victims(yaml, choices, order, rules, parameters, faults);
     if (!faults.isEmpty()) {
       throw new PolicyFault(faults);
     }
@@ -171,7 +199,9 @@ public final class Policies {
         files.where(),
         clauses(choices, parameters, yaml.keptBy(), rules),
         rules,
-        parameters.entrySet().stream().map(e -> setting(e.getKey(), e.getValue())).toList(),
+        parameters.entrySet().stream()
+            .map(e -> Parameters.setting(e.getKey(), e.getValue()))
+            .toList(),
         RuleCompiler.compile(texts, functions, preference),
         order,
         preference,
@@ -218,141 +248,15 @@ public final class Policies {
     return names;
   }
 
-  private static void override(
-      String path,
-      Map<String, String> settings,
-      Map<String, Choice> choices,
-      Map<String, Parameter> parameters,
-      List<Fault> faults) {
-    for (Map.Entry<String, String> set : new TreeMap<>(settings).entrySet()) {
-      String name = set.getKey();
-      if (choices.containsKey(name)) {
-        Choice old = choices.get(name);
-        choices.put(
-            name,
-            new Choice(
-                old.clause(), List.of(set.getValue().trim().split("\\s*,\\s*")), old.meaning()));
-      } else if (parameters.containsKey(name)) {
-        Parameter old = parameters.get(name);
-        parameters.put(
-            name,
-            new Parameter(
-                set.getValue(),
-                old.unit(),
-                old.oneOf(),
-                old.clause(),
-                old.readBy(),
-                old.meaning()));
-      } else {
-        Set<String> known = new LinkedHashSet<>(parameters.keySet());
-        known.addAll(choices.keySet());
-        faults.add(
-            new Fault(
-                path, 0, null, "has no parameter \"" + name + "\" to set; there are " + known));
-      }
-    }
-    parameters.forEach(
-        (name, p) -> {
-          if (p.value() == null || p.value().isBlank()) {
-            faults.add(new Fault(path, 0, null, "parameter " + name + " has no value"));
-          } else if (p.oneOf() != null && !p.oneOf().contains(p.value())) {
-            faults.add(
-                new Fault(
-                    path,
-                    0,
-                    null,
-                    "parameter " + name + " is " + p.value() + "; it must be one of " + p.oneOf()));
-          } else if (p.unit() != null && !(setting(name, p).number() >= 0)) {
-            faults.add(
-                new Fault(
-                    path,
-                    0,
-                    null,
-                    "parameter "
-                        + name
-                        + " is "
-                        + p.value()
-                        + "; it must be a number of "
-                        + p.unit()
-                        + ", 0 or more"));
-          }
-        });
-  }
-
-  /**
-   * A window of no length, or of none that can be read, would silently mean "never": nobody charged
-   * (A3), nobody preempted (K8).
-   */
-  private static void windows(String path, Map<String, Parameter> parameters, List<Fault> faults) {
-    for (String name : List.of("lookback", "preempt_window")) {
-      Parameter p = parameters.get(name);
-      if (p == null || p.value() == null || p.value().isBlank()) {
-        continue; // told already where it is a fault
-      }
-      boolean always = name.equals("preempt_window") && p.value().equals("always");
-      double seconds = setting(name, p).number();
-      if (!always && !(seconds > 0 && seconds < Double.POSITIVE_INFINITY)) {
-        faults.add(
-            new Fault(
-                path,
-                0,
-                null,
-                "parameter "
-                    + name
-                    + " is "
-                    + p.value()
-                    + "; it must be a time longer than 0, e.g. "
-                    + (name.equals("lookback") ? "7d" : "30m, or always")));
-      }
-    }
-  }
-
-  /** Every parameter is read by some rule, and every one that a rule reads exists. */
-  private static void parametersUsed(
-      String path,
-      Map<String, String> texts,
-      Map<String, Parameter> parameters,
-      List<Fault> faults) {
-    Set<String> read = new HashSet<>();
-    texts.forEach(
-        (file, text) -> {
-          for (String name : Lint.settings(text)) {
-            read.add(name);
-            if (!parameters.containsKey(name)) {
-              faults.add(
-                  new Fault(
-                      file,
-                      0,
-                      null,
-                      "reads the parameter \"" + name + "\", which " + path + " does not give"));
-            }
-          }
-        });
-    for (String name : parameters.keySet()) {
-      boolean byService = "service".equals(parameters.get(name).readBy());
-      if (!byService && !read.contains(name)) {
-        faults.add(
-            new Fault(
-                path,
-                0,
-                null,
-                "gives the parameter \"" + name + "\", but none of its rules reads it"));
-      }
-    }
-  }
-
-  private static Setting setting(String name, Parameter p) {
-    double number;
-    try {
-      number = PolicyText.number(p.value());
-    } catch (IllegalArgumentException e) {
-      number = Double.NaN;
-    }
-    return new Setting(name, p.value(), number);
+  private static Fault wrongChoice(PolicyYaml yaml, String name, Choice choice, String why) {
+    // what was set for once stands on no line of the file
+    boolean written = choice != null && choice.equals(yaml.choices().get(name));
+    String place = written ? "choices." + name + ".keys" : choice == null ? "choices" : "";
+    return yaml.fault(place, "choices." + name + ": " + why);
   }
 
   private static Comparator<Placement> preference(
-      String path, Map<String, Choice> choices, String name, List<Fault> faults) {
+      PolicyYaml yaml, Map<String, Choice> choices, String name, List<Fault> faults) {
     Choice choice = choices.get(name);
     try {
       if (choice == null || choice.keys().isEmpty()) {
@@ -360,12 +264,13 @@ public final class Policies {
       }
       return Choices.preference(choice.keys());
     } catch (IllegalArgumentException e) {
-      faults.add(new Fault(path, 0, null, "choices." + name + ": " + e.getMessage()));
+      faults.add(wrongChoice(yaml, name, choice, e.getMessage()));
       return Choices.MOST_IDLE;
     }
   }
 
-  private static Choices.Order order(String path, Map<String, Choice> choices, List<Fault> faults) {
+  private static Choices.Order order(
+      PolicyYaml yaml, Map<String, Choice> choices, List<Fault> faults) {
     Choice choice = choices.get("order");
     try {
       if (choice == null || choice.keys().isEmpty()) {
@@ -373,14 +278,14 @@ public final class Policies {
       }
       return new Choices.Order(choice.keys());
     } catch (IllegalArgumentException e) {
-      faults.add(new Fault(path, 0, null, "choices.order: " + e.getMessage()));
+      faults.add(wrongChoice(yaml, "order", choice, e.getMessage()));
       return new Choices.Order(List.of("id_asc"));
     }
   }
 
   /** A policy that ends running work must say in which order, and know its accounts as a tree. */
   private static Choices.VictimOrder victims(
-      String path,
+      PolicyYaml yaml,
       Map<String, Choice> choices,
       Choices.Order order,
       Map<String, Rule> rules,
@@ -389,19 +294,21 @@ public final class Policies {
     if (rules.values().stream().noneMatch(r -> r.stage() == Stage.PREEMPT)) {
       return null;
     }
-    if (!order.usesTree()) {
+    if (!order.usesTree() && !order.usesClasses()) {
       faults.add(
-          new Fault(
-              path,
-              0,
-              null,
-              "choices.order: rules of stage preempt need account_tree among its keys"));
+          yaml.fault(
+              "choices.order.keys",
+              "choices.order: rules of stage preempt need account_tree or priority_class among its"
+                  + " keys"));
     }
-    for (String needed : List.of("preemption_margin", "preempt_window")) {
+    // Without a tree of accounts, classes of priority say who ranks behind whom.
+    List<String> all =
+        order.usesTree() ? List.of("preemption_margin", "preempt_window") : List.of();
+    for (String needed : all) {
       if (!parameters.containsKey(needed)) {
         faults.add(
-            new Fault(
-                path, 0, null, "rules of stage preempt need the parameter \"" + needed + "\""));
+            yaml.fault(
+                "parameters", "rules of stage preempt need the parameter \"" + needed + "\""));
       }
     }
     Choice choice = choices.get("victims");
@@ -411,7 +318,7 @@ public final class Policies {
       }
       return new Choices.VictimOrder(choice.keys());
     } catch (IllegalArgumentException e) {
-      faults.add(new Fault(path, 0, null, "choices.victims: " + e.getMessage()));
+      faults.add(wrongChoice(yaml, "victims", choice, e.getMessage()));
       return null;
     }
   }

@@ -72,11 +72,23 @@ public interface Policy {
         .orElse(clause);
   }
 
-  /** The queue in the policy's order, first job first (Q1, Q2, Q4). */
-  List<Job> order(Snapshot snapshot);
+  /** What usage within the window is counted in (A3); GPU-seconds where the policy does not say. */
+  default ChargeUnit chargeUnit() {
+    return ChargeUnit.GPU_S;
+  }
 
-  /** The figures that place a job in the order, by key, e.g. {@code account_usage}. */
-  Map<String, Object> figures(Job job, Snapshot snapshot);
+  /** Whether its accounts have budgets: its order looks at the account tree. */
+  default boolean hasBudgets() {
+    return false;
+  }
+
+  /** The queue in the policy's order, and what put it so (Q1 to Q4). */
+  Ordering ordering(Snapshot snapshot);
+
+  /** The queue in the policy's order, first job first. */
+  default List<Job> order(Snapshot snapshot) {
+    return ordering(snapshot).jobs();
+  }
 
   /**
    * Decides one cycle: reservations that must end, then every queued job's verdict, in queue order.

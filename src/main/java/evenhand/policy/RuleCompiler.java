@@ -71,19 +71,33 @@ final class RuleCompiler {
     conf.setOption(AccumulateFunctionOption.get("gang", new GangOf(preference)));
     conf.setOption(AccumulateFunctionOption.get("most_nodes", new MostNodes()));
     KnowledgeBuilder builder = KnowledgeBuilderFactory.newKnowledgeBuilder(conf);
-    texts.forEach(
-        (path, text) ->
-            builder.add(
-                ResourceFactory.newByteArrayResource(
-                        (HEADER + text).getBytes(java.nio.charset.StandardCharsets.UTF_8))
-                    .setSourcePath(path),
-                ResourceType.DRL));
+    for (Map.Entry<String, String> file : texts.entrySet()) {
+      add(builder, file.getKey(), file.getValue());
+    }
     if (builder.hasErrors()) {
       throw new PolicyFault(faults(builder, texts));
     }
-    InternalKnowledgeBase base = KnowledgeBaseFactory.newKnowledgeBase();
-    base.addPackages(builder.getKnowledgePackages());
-    return base;
+    try {
+      InternalKnowledgeBase base = KnowledgeBaseFactory.newKnowledgeBase();
+      base.addPackages(builder.getKnowledgePackages());
+      return base;
+    } catch (RuntimeException e) {
+      throw new PolicyFault(
+          new Fault("rules", 0, null, "cannot be put together: " + Sentences.thrown(e)));
+    }
+  }
+
+  private static void add(KnowledgeBuilder builder, String path, String text) throws PolicyFault {
+    try {
+      builder.add(
+          ResourceFactory.newByteArrayResource(
+                  (HEADER + text).getBytes(java.nio.charset.StandardCharsets.UTF_8))
+              .setSourcePath(path),
+          ResourceType.DRL);
+    } catch (RuntimeException | LinkageError | StackOverflowError e) {
+      // some texts make the engine's compiler itself fail
+      throw new PolicyFault(new Fault(path, 0, null, "cannot be compiled: " + Sentences.thrown(e)));
+    }
   }
 
   /** Every error once; errors in a then-part only where nothing else is wrong with that file. */

@@ -1,12 +1,16 @@
 package evenhand.policy;
 
 import evenhand.policy.PolicyFault.Fault;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.MalformedInputException;
+import java.io.UncheckedIOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +22,8 @@ import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 public interface RuleFiles {
   long MAX_BYTES = 1 << 20;
 
+  String ENDING_OF_RULES = ".drl";
+
   /**
    * The text of a file below the rules folder, e.g. {@code fit/F1.drl}; empty when there is none.
    */
@@ -25,6 +31,9 @@ public interface RuleFiles {
 
   /** Names of the policies: the files of {@code policies/}, without their ending, sorted. */
   List<String> policies() throws PolicyFault;
+
+  /** Paths of all rule files, as {@link #read} takes them, sorted. */
+  List<String> ruleFiles() throws PolicyFault;
 
   /** Where that is, for people. */
   String where();
@@ -42,7 +51,12 @@ public interface RuleFiles {
   record Folder(Path folder) implements RuleFiles {
     @Override
     public Optional<String> read(String path) throws PolicyFault {
-      Path file = folder.resolve(path).normalize();
+      Path file;
+      try {
+        file = folder.resolve(path).normalize();
+      } catch (InvalidPathException e) {
+        return Optional.empty(); // no file can be called so
+      }
       if (!file.startsWith(folder.normalize()) || !Files.isRegularFile(file)) {
         return Optional.empty();
       }
@@ -51,7 +65,7 @@ public interface RuleFiles {
           throw new PolicyFault(new Fault(path, 0, null, "is larger than 1 MiB"));
         }
         return Optional.of(Files.readString(file));
-      } catch (MalformedInputException e) {
+      } catch (CharacterCodingException e) {
         throw new PolicyFault(new Fault(path, 0, null, "is not UTF-8 text"));
       } catch (IOException e) {
         throw new PolicyFault(new Fault(path, 0, null, "cannot be read: " + e.getMessage()));
@@ -72,9 +86,23 @@ public interface RuleFiles {
             .map(n -> n.substring(0, n.length() - ".yaml".length()))
             .sorted()
             .toList();
-      } catch (IOException e) {
+      } catch (IOException | UncheckedIOException e) {
         throw new PolicyFault(
             new Fault("policies", 0, null, "cannot be listed: " + e.getMessage()));
+      }
+    }
+
+    @Override
+    public List<String> ruleFiles() throws PolicyFault {
+      try (Stream<Path> files = Files.walk(folder)) {
+        return files
+            .filter(f -> f.toString().endsWith(ENDING_OF_RULES))
+            .map(f -> folder.relativize(f).toString().replace(File.separatorChar, '/'))
+            .sorted()
+            .toList();
+      } catch (IOException | UncheckedIOException e) {
+        throw new PolicyFault(
+            new Fault(folder.toString(), 0, null, "cannot be listed: " + e.getMessage()));
       }
     }
 
@@ -115,6 +143,23 @@ public interface RuleFiles {
     }
 
     @Override
+    public List<String> ruleFiles() throws PolicyFault {
+      try {
+        Resource[] found =
+            new PathMatchingResourcePatternResolver(RuleFiles.class.getClassLoader())
+                .getResources("classpath:rules/**/*" + ENDING_OF_RULES);
+        List<String> paths = new ArrayList<>();
+        for (Resource resource : found) {
+          String address = resource.getURL().toString();
+          paths.add(address.substring(address.lastIndexOf("/rules/") + "/rules/".length()));
+        }
+        return paths.stream().sorted().toList();
+      } catch (IOException e) {
+        throw new PolicyFault(new Fault("rules", 0, null, "cannot be listed: " + e.getMessage()));
+      }
+    }
+
+    @Override
     public String where() {
       return "the jar";
     }
@@ -141,6 +186,11 @@ public interface RuleFiles {
           .map(path -> path.substring(FOLDER.length(), path.length() - ENDING.length()))
           .sorted()
           .toList();
+    }
+
+    @Override
+    public List<String> ruleFiles() {
+      return texts.keySet().stream().filter(p -> p.endsWith(ENDING_OF_RULES)).sorted().toList();
     }
 
     @Override

@@ -55,6 +55,17 @@ final class Sentences {
     return "cannot be understood: " + IN_RULE.matcher(plain).replaceFirst("");
   }
 
+  /** What the engine threw, in one line. */
+  static String thrown(Throwable e) {
+    Throwable root = e;
+    for (int i = 0; i < 20 && root.getCause() != null; i++) {
+      root = root.getCause();
+    }
+    return root instanceof StackOverflowError
+        ? "it is nested too deeply"
+        : oneLine(root.getClass().getSimpleName() + ": " + root.getMessage());
+  }
+
   /** Whether a message may only follow from another fault in the same rule. */
   static boolean secondary(String message) {
     return message != null && message.startsWith(CONSEQUENCE);

@@ -27,6 +27,7 @@ final class Victims {
   private final int[][] places;
   private final int[][] gpus;
   private final BitSet gone = new BitSet();
+  private final List<Takers> takers = new ArrayList<>();
 
   // Of the job at hand.
   private final int[] idle;
@@ -72,12 +73,55 @@ final class Victims {
 
   /** It leaves already, and can't make room for anybody else. */
   void left(int number) {
-    gone.set(number);
+    if (!gone.get(number)) {
+      gone.set(number);
+      takers.stream().filter(t -> t.may.test(number)).forEach(t -> count(t, number, -1));
+    }
   }
 
-  /** Whether it leaves already. */
-  boolean hasLeft(int number) {
-    return gone.get(number);
+  /** Those for whom the same work may be ended: how many GPUs that would free, by placement. */
+  static final class Takers {
+    private final IntPredicate may;
+    private final int[] freeable;
+
+    private Takers(IntPredicate may, int placements) {
+      this.may = may;
+      this.freeable = new int[placements];
+    }
+  }
+
+  /**
+   * @param may which work may be ended for them, by its place in the order; the same all cycle
+   */
+  Takers takers(IntPredicate may) {
+    Takers some = new Takers(may, idle.length);
+    for (int i = 0; i < places.length; i++) {
+      if (!gone.get(i) && may.test(i)) {
+        count(some, i, 1);
+      }
+    }
+    takers.add(some);
+    return some;
+  }
+
+  private void count(Takers some, int victim, int sign) {
+    for (int k = 0; k < places[victim].length; k++) {
+      if (places[victim][k] >= 0) {
+        some.freeable[places[victim][k]] += sign * gpus[victim][k];
+      }
+    }
+  }
+
+  /** Whether all of it together would make room. */
+  boolean possible(int nodes, int gpus, int[] fitting, Takers some) {
+    Arrays.fill(enoughOfTier, 0);
+    for (int place : fitting) {
+      if (board.at(place).idle() + some.freeable[place] >= gpus
+          && ++enoughOfTier[board.tier(place)] >= nodes) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
@@ -85,26 +129,26 @@ final class Victims {
    *
    * @param nodes how many placements of one tier the job needs, each with {@code gpus} idle
    * @param fitting numbers of the placements the job may run on
-   * @param may which work may be ended for it, by its place in the order
+   * @param some whose work may be ended for it
    * @param preference which placements are taken when more would do
    * @return empty when all of it together makes no room; no victims when none is needed
    */
   Optional<Room> choose(
-      int nodes, int gpus, int[] fitting, IntPredicate may, Comparator<Placement> preference) {
+      int nodes, int gpus, int[] fitting, Takers some, Comparator<Placement> preference) {
+    if (!possible(nodes, gpus, fitting, some)) {
+      return Optional.empty();
+    }
     begin(nodes, gpus, fitting);
     int taken = 0;
-    while (tiersWithEnough == 0 && taken < places.length) {
-      if (!gone.get(taken) && may.test(taken)) {
+    while (tiersWithEnough == 0) {
+      if (!gone.get(taken) && some.may.test(taken)) {
         free(taken, 1);
       }
       taken++;
     }
-    if (tiersWithEnough == 0) {
-      return Optional.empty();
-    }
     List<Integer> kept = new ArrayList<>();
     for (int i = taken - 1; i >= 0; i--) {
-      if (gone.get(i) || !may.test(i)) {
+      if (gone.get(i) || !some.may.test(i)) {
         continue;
       }
       free(i, -1);

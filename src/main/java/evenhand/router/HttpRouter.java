@@ -5,10 +5,12 @@ import evenhand.outcomes.Yield;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -108,8 +110,8 @@ public final class HttpRouter implements Router, AutoCloseable {
       waiting.decrementAndGet();
       dropped.increment();
       LOG.warn(
-          "The router is not told of {}: {}",
-          order,
+          "The LLM router is not told to {}: {}",
+          order.asked(),
           closed ? "the service is ending" : capacity + " messages wait already");
       return;
     }
@@ -158,29 +160,41 @@ public final class HttpRouter implements Router, AutoCloseable {
       because = "it answered " + status;
       if (status < 500 && status != 408 && status != 429) {
         failed.increment();
-        LOG.warn("The router refuses {}: {}", message.order, because);
+        LOG.warn("The LLM router refuses to {}: {}", message.order.asked(), because);
         return true;
       }
     } catch (IOException e) {
-      because =
-          e.getClass().getSimpleName() + (e.getMessage() == null ? "" : ": " + e.getMessage());
+      because = said(e);
     }
     if (System.nanoTime() - message.begun > maxAge.toNanos()) {
       failed.increment();
       LOG.warn(
-          "The router was not told of {} in {} tries and is not told any more: {}",
-          message.order,
+          "The LLM router was not told to {} in {} tries and is not told any more: {}",
+          message.order.asked(),
           message.tries,
           because);
       return true;
     }
     if (message.tries == 1) {
-      LOG.warn("The router was not told of {}, will be tried again: {}", message.order, because);
+      LOG.warn(
+          "The LLM router was not told to {}, which is tried again: {}",
+          message.order.asked(),
+          because);
     }
     Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(message.tries - 1, 10));
     message.due =
         System.nanoTime() + (pause.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause).toNanos();
     return false;
+  }
+
+  private String said(IOException e) {
+    if (e instanceof HttpTimeoutException) {
+      return target + " did not answer in " + timeout.toMillis() + " ms";
+    }
+    if (e instanceof ConnectException) {
+      return target + " could not be reached";
+    }
+    return target + " broke off" + (e.getMessage() == null ? "" : ": " + e.getMessage());
   }
 
   private static String body(Yield order) {

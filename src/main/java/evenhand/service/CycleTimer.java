@@ -237,7 +237,7 @@ final class CycleTimer implements SmartLifecycle {
     if (outcome instanceof Preempt p) {
       return "Job " + p.job() + " makes room for job " + p.forJob();
     }
-    return outcome.toString();
+    return "Job " + outcome.job() + " waits: " + ((Wait) outcome).message();
   }
 
   private static String place(Share share) {

@@ -62,7 +62,13 @@ final class EmbeddedDatabase implements AutoCloseable {
       }
       Path folder = Path.of(environment.getProperty("evenhand.data-dir", "data"));
       int port = environment.getProperty("evenhand.database-port", Integer.class, 0);
-      EmbeddedDatabase database = new EmbeddedDatabase(folder, port);
+      LOG.info("PostgreSQL is started in {}", folder.toAbsolutePath().normalize());
+      EmbeddedDatabase database;
+      try {
+        database = new EmbeddedDatabase(folder, port);
+      } catch (IllegalStateException e) {
+        throw StartFault.outside(e.getMessage(), e);
+      }
       environment
           .getPropertySources()
           .addFirst(

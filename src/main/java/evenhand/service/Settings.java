@@ -3,10 +3,13 @@ package evenhand.service;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.CycleSettings;
 import evenhand.facts.Tier;
+import evenhand.input.Spelling;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -134,6 +137,42 @@ record Settings(
           where + ".parent is " + a.parent() + ", which must be listed before " + a.id());
     }
     return accounts.stream().map(a -> new AccountSetup(a.id(), a.parent(), a.weight())).toList();
+  }
+
+  /** Folder of the rules; empty for those at hand. */
+  Optional<Path> rulesFolder() {
+    return rules == null || rules.isBlank() ? Optional.empty() : Optional.of(Path.of(rules));
+  }
+
+  /**
+   * What a cluster of the site's own needs.
+   *
+   * @throws IllegalArgumentException naming the setting that is missing or wrong
+   */
+  void checkCluster(Mode mode) {
+    List<Tier> facts = tierFacts();
+    need(!facts.isEmpty(), "evenhand.tiers is empty: no GPU could be used");
+    need(!accountSetups().isEmpty(), "evenhand.accounts is empty: nobody could submit a job");
+    if (mode != Mode.SIMULATED) {
+      return;
+    }
+    need(
+        !nodes.isEmpty(),
+        "evenhand.nodes is empty: a simulated cluster needs the name, tier and gpus of each node");
+    List<String> names = facts.stream().map(Tier::name).toList();
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeSetting node = nodes.get(i);
+      String where = "evenhand.nodes[" + i + "]";
+      need(node.name() != null && !node.name().isBlank(), where + ".name is missing");
+      need(
+          node.tier() != null && names.contains(node.tier()),
+          where
+              + ".tier is "
+              + node.tier()
+              + ", which evenhand.tiers does not name; "
+              + Spelling.hint(String.valueOf(node.tier()), names));
+      need(node.gpus() > 0, where + ".gpus is " + node.gpus() + "; it must be at least 1");
+    }
   }
 
   static void need(boolean holds, String message) {

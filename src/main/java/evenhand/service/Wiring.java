@@ -17,12 +17,14 @@ import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
 import evenhand.cycle.Steps;
 import evenhand.cycle.Store;
+import evenhand.cycle.accounts.AccountDesk;
 import evenhand.facts.Tier;
 import evenhand.policy.Policies;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFiles;
 import evenhand.router.HttpRouter;
 import evenhand.simulator.SimulatedCluster;
+import evenhand.slurm.Objections;
 import evenhand.store.PostgresStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Path;
@@ -81,10 +83,11 @@ class Wiring {
 
   @Bean
   PolicyInForce policy(Settings settings) throws PolicyFault {
-    Optional<Path> folder =
-        settings.rules() == null || settings.rules().isBlank()
-            ? Optional.empty()
-            : Optional.of(Path.of(settings.rules()));
+    Optional<Path> folder = settings.rulesFolder();
+    LOG.info(
+        "The rules of policy {} are compiled{}, which takes some seconds",
+        settings.policy(),
+        settings.checkScenarios() ? " and checked by their scenarios" : "");
     PolicyInForce policy =
         new PolicyInForce(
             settings.checkScenarios()
@@ -100,8 +103,6 @@ class Wiring {
   PostgresStore store(DataSource source, Settings settings, Mode mode, Clock clock) {
     List<Tier> tiers = mode == Mode.DEMO ? Demo.TIERS : settings.tierFacts();
     List<AccountSetup> accounts = mode == Mode.DEMO ? Demo.ACCOUNTS : settings.accountSetups();
-    Settings.need(!tiers.isEmpty(), "evenhand.tiers is empty: no GPU could be used");
-    Settings.need(!accounts.isEmpty(), "evenhand.accounts is empty: nobody could submit a job");
     PostgresStore store = new PostgresStore(source, settings.cycle().lease());
     store.setUp(tiers, accounts, clock.instant());
     return store;
@@ -167,22 +168,12 @@ class Wiring {
 
   private static Cluster simulated(Settings settings, Clock clock) {
     SimulatedCluster cluster = new SimulatedCluster(clock);
-    Settings.need(
-        !settings.nodes().isEmpty(),
-        "evenhand.nodes is empty: a simulated cluster needs the name, tier and gpus of each node");
     for (Settings.NodeSetting node : settings.nodes()) {
       Tier tier =
           settings.tierFacts().stream()
               .filter(t -> t.name().equals(node.tier()))
               .findFirst()
-              .orElseThrow(
-                  () ->
-                      new IllegalArgumentException(
-                          "evenhand.nodes: "
-                              + node.name()
-                              + " has tier "
-                              + node.tier()
-                              + ", which evenhand.tiers does not name"));
+              .orElseThrow();
       cluster.node(node.name(), tier, node.gpus());
     }
     cluster.runTimes(Demo::runTime);
@@ -195,9 +186,23 @@ class Wiring {
       PolicyInForce policy,
       Cycle cycle,
       Recorder recorder,
+      Mode mode,
+      Objections objections,
       CycleSettings settings,
       Clock clock) {
-    return new FrontDesk(store, policy, cycle::latest, recorder::readDecision, settings, clock);
+    return new FrontDesk(
+        store,
+        policy,
+        cycle::latest,
+        recorder::readDecision,
+        mode == Mode.SLURM ? objections::to : objections::toScript,
+        settings,
+        clock);
+  }
+
+  @Bean
+  AccountDesk accountDesk(Store store, PolicyInForce policy, CycleSettings settings, Clock clock) {
+    return new AccountDesk(store, policy, settings, clock);
   }
 
   @Bean

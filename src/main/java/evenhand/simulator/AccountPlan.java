@@ -18,9 +18,10 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The accounts of a simulation.
+ * A tree of accounts as somebody wrote it down: for a simulation, or to be applied to the service.
  *
  * @param accounts parents before their children
+ * @param owners of accounts that have some, sorted (A2)
  * @param userAccounts the account of a user, for jobs that name only the user
  * @param changes of weights, earliest first (A2)
  * @param given whether somebody wrote them down; where nobody did, every account that a job names
@@ -28,6 +29,7 @@ import java.util.TreeSet;
  */
 public record AccountPlan(
     List<AccountSetup> accounts,
+    Map<String, List<String>> owners,
     Map<String, String> userAccounts,
     List<Change> changes,
     boolean given) {
@@ -37,6 +39,7 @@ public record AccountPlan(
 
   public AccountPlan {
     accounts = List.copyOf(accounts);
+    owners = Map.copyOf(owners);
     userAccounts = Map.copyOf(userAccounts);
     changes = changes.stream().sorted(Comparator.comparingLong(Change::atMicros)).toList();
   }
@@ -46,14 +49,16 @@ public record AccountPlan(
 
   /** No accounts but those that jobs name. */
   public static AccountPlan none() {
-    return new AccountPlan(List.of(), Map.of(), List.of(), false);
+    return new AccountPlan(List.of(), Map.of(), Map.of(), List.of(), false);
   }
 
   private static final Field<Double> WEIGHT = Field.number("weight", 0, 1e12).or(1.0);
   private static final Field<Value> CHILDREN = Field.any("children", "accounts by name").or(null);
   private static final Field<List<String>> USERS =
       Field.texts("users", 100_000, "a user", t -> !t.isBlank()).or(List.of());
-  private static final Shape ACCOUNT = Shape.of("an account", WEIGHT, CHILDREN, USERS);
+  private static final Field<List<String>> OWNERS =
+      Field.texts("owners", 1000, "a user", t -> !t.isBlank()).or(List.of());
+  private static final Shape ACCOUNT = Shape.of("an account", WEIGHT, OWNERS, USERS, CHILDREN);
 
   private static final Field<Duration> AT = Field.duration("at");
   private static final Field<String> OF = Field.text("account");
@@ -62,8 +67,8 @@ public record AccountPlan(
   private static final String CHANGES = "weight_changes";
 
   /**
-   * Reads a tree of accounts: {@code ai2: {weight: 1, children: {lab: {users: [kim]}}}}; at the top
-   * may stand {@code weight_changes: [{at: 7d, account: lab, weight: 2}]}.
+   * Reads a tree of accounts: {@code ai2: {weight: 1, owners: [ada], children: {lab: {users:
+   * [kim]}}}}; at the top may stand {@code weight_changes: [{at: 7d, account: lab, weight: 2}]}.
    *
    * @throws InputFault naming every fault with its line
    */
@@ -74,6 +79,7 @@ public record AccountPlan(
       throw new InputFault(file, top.line(), "", "must be accounts by name");
     }
     Map<String, AccountSetup> accounts = new LinkedHashMap<>();
+    Map<String, List<String>> owners = new HashMap<>();
     Map<String, String> users = new HashMap<>();
     List<Change> changes = new ArrayList<>();
     Value written = top.members().get(CHANGES);
@@ -81,7 +87,7 @@ public record AccountPlan(
         .forEach(
             (id, value) -> {
               if (!id.equals(CHANGES)) {
-                account(id, null, value, accounts, users);
+                account(id, null, value, accounts, owners, users);
               }
             });
     if (written != null) {
@@ -100,7 +106,7 @@ public record AccountPlan(
       }
     }
     document.check();
-    return new AccountPlan(List.copyOf(accounts.values()), users, changes, true);
+    return new AccountPlan(List.copyOf(accounts.values()), owners, users, changes, true);
   }
 
   private static void account(
@@ -108,6 +114,7 @@ public record AccountPlan(
       String parent,
       Value value,
       Map<String, AccountSetup> accounts,
+      Map<String, List<String>> owners,
       Map<String, String> users) {
     Section s = value.section(ACCOUNT);
     if (s == null) {
@@ -116,6 +123,9 @@ public record AccountPlan(
     if (accounts.put(id, new AccountSetup(id, parent, s.get(WEIGHT))) != null) {
       value.fault("there is another account of this name");
       return;
+    }
+    if (!s.get(OWNERS).isEmpty()) {
+      owners.put(id, s.get(OWNERS).stream().distinct().sorted().toList());
     }
     Value children = s.get(CHILDREN);
     if (children != null && !s.get(USERS).isEmpty()) {
@@ -132,7 +142,7 @@ public record AccountPlan(
         children.fault("must be accounts by name");
         return;
       }
-      children.members().forEach((child, v) -> account(child, id, v, accounts, users));
+      children.members().forEach((child, v) -> account(child, id, v, accounts, owners, users));
     }
   }
 

@@ -1,6 +1,8 @@
 package evenhand.simulator;
 
 import evenhand.cycle.AccountSetup;
+import evenhand.facts.Account;
+import evenhand.policy.AccountTree;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -310,18 +312,16 @@ public final class Figures {
     s.put("delivered_over_entitled_hourly", sumEntitled == 0 ? null : sumGotHourly / sumEntitled);
   }
 
-  /** A1: the product of the weights down the tree. */
+  /** A1. */
   static Map<String, Double> shares(Map<String, AccountSetup> setups) {
-    Map<String, Double> weights = new HashMap<>();
-    for (AccountSetup a : setups.values()) {
-      weights.merge(String.valueOf(a.parent()), a.weight(), Double::sum);
-    }
+    AccountTree tree =
+        new AccountTree(
+            setups.values().stream()
+                .map(a -> new Account(a.id(), a.parent(), a.weight(), 0, 0))
+                .toList(),
+            List.of());
     Map<String, Double> shares = new HashMap<>();
-    for (AccountSetup a : setups.values()) {
-      double above = a.parent() == null ? 1 : shares.get(a.parent());
-      double all = weights.get(String.valueOf(a.parent()));
-      shares.put(a.id(), all > 0 ? above * a.weight() / all : 0);
-    }
+    setups.keySet().forEach(id -> shares.put(id, tree.share(id)));
     return shares;
   }
 }

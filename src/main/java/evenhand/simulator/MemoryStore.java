@@ -15,6 +15,8 @@ import evenhand.cycle.StoredJob;
 import evenhand.cycle.SubmitOrder;
 import evenhand.cycle.Token;
 import evenhand.cycle.World;
+import evenhand.cycle.accounts.AccountBook;
+import evenhand.cycle.accounts.InUse;
 import evenhand.facts.Account;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
@@ -36,6 +38,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * The memory, in memory: the same promises as PostgreSQL's, lost when the process ends. One call at
@@ -45,7 +48,6 @@ public final class MemoryStore implements Store {
   private final String installation;
 
   private final Map<String, Tier> tiers = new LinkedHashMap<>();
-  private final Map<String, Account> accounts = new LinkedHashMap<>();
   private final Map<String, Stock> stock = new TreeMap<>();
   private final NavigableMap<Long, StoredJob> jobs = new TreeMap<>();
   private final Map<Long, StoredJob> open = new TreeMap<>();
@@ -56,7 +58,6 @@ public final class MemoryStore implements Store {
   private final Map<Long, Attempt> newest = new HashMap<>();
   private final NavigableMap<Long, Order> openOrders = new TreeMap<>();
   private final List<LedgerRow> ledger = new ArrayList<>();
-  private final List<Earlier> earlier = new ArrayList<>();
   private final Map<Long, List<Integer>> uncharged = new HashMap<>();
   private final Map<Long, Double> charged = new HashMap<>();
   private final NavigableMap<Long, Recorded> decisions = new TreeMap<>();
@@ -64,13 +65,12 @@ public final class MemoryStore implements Store {
   private long lastOrder;
   private long lastDecision;
 
-  private record Earlier(String account, double gpuSeconds, Instant at) {}
-
   private record Keyed(long job, String digest, Instant at) {}
 
   private final List<Books.ChargeRow> charges = new ArrayList<>();
   private final List<Books.Correction> corrections = new ArrayList<>();
   private final List<Books.Span> spans = new ArrayList<>();
+  private final MemoryAccounts accounts = new MemoryAccounts(this, ledger, jobs.values(), spans);
   private final Map<String, Integer> openSpans = new TreeMap<>();
   private final List<Books.ClockStep> clockSteps = new ArrayList<>();
   private final Map<String, Map<String, String>> policyTexts = new HashMap<>();
@@ -112,18 +112,12 @@ public final class MemoryStore implements Store {
                   ? new Stock(s.node(), tier, s.capacity(), s.state(), s.reason())
                   : s);
     }
-    for (AccountSetup setup : setAccounts) {
-      if (setup.parent() != null && !accounts.containsKey(setup.parent())) {
-        throw new IllegalArgumentException(
-            "account " + setup.id() + ": its parent " + setup.parent() + " is not known");
-      }
-      Account old = accounts.get(setup.id());
-      accounts.put(
-          setup.id(),
-          old == null
-              ? new Account(setup.id(), setup.parent(), setup.weight(), 0, 0)
-              : new Account(old.id(), setup.parent(), old.weight(), old.cumulativeUsage(), 0));
-    }
+    accounts.setUp(setAccounts, now);
+  }
+
+  @Override
+  public AccountBook accounts() {
+    return accounts;
   }
 
   @Override
@@ -193,43 +187,30 @@ public final class MemoryStore implements Store {
 
   @Override
   public synchronized World load(Instant window) {
-    Map<String, Double> used = new HashMap<>();
-    if (window != null) {
-      for (Earlier e : earlier) {
-        if (e.at().isAfter(window)) {
-          used.merge(e.account(), e.gpuSeconds(), Double::sum);
-        }
-      }
-      for (LedgerRow row : ledger) {
-        if (row.kind().equals(HoldingCost.RUN)
-            && row.chargedAt() != null
-            && row.to().isAfter(window)) {
-          Instant from = row.from().isAfter(window) ? row.from() : window;
-          double seconds = Duration.between(from, row.to()).toNanos() / 1e9;
-          used.merge(row.account(), row.gpus() * seconds, Double::sum);
-        }
-      }
-    }
-    List<Account> all = new ArrayList<>(accounts.size());
-    for (Account a : accounts.values()) {
-      all.add(
-          new Account(
-              a.id(), a.parent(), a.weight(), a.cumulativeUsage(), used.getOrDefault(a.id(), 0.0)));
-    }
+    InUse inUse =
+        accounts.inUse(
+            open.values().stream().map(j -> j.asks().account()).collect(Collectors.toSet()),
+            window);
     return new World(
         tiers.values().stream().sorted(Comparator.comparingInt(Tier::sortOrder)).toList(),
         List.copyOf(stock.values()),
-        all,
+        inUse.accounts(),
         List.copyOf(open.values()),
         openAttempts.values().stream()
             .sorted(Comparator.comparingLong(Attempt::job).thenComparingInt(Attempt::attempt))
-            .toList());
+            .toList(),
+        inUse.used());
   }
 
   @Override
   public synchronized World inventory() {
     World world = load(null);
-    return new World(world.tiers(), world.stock(), world.accounts(), List.of(), List.of());
+    return new World(
+        world.tiers(),
+        world.stock(),
+        accounts.inUse(Set.of(), null).accounts(),
+        List.of(),
+        List.of());
   }
 
   @Override
@@ -262,7 +243,7 @@ public final class MemoryStore implements Store {
       for (; appended < c.after(); appended++) {
         append(changes.ledger().get(appended));
       }
-      use(c.charge().account(), c.charge().tflopSeconds());
+      accounts.use(c.charge().account(), c.charge().tflopSeconds());
       long job = Long.parseLong(c.charge().job());
       charged.merge(job, c.charge().tflopSeconds(), Double::sum);
       long id = charges.size() + 1L;
@@ -352,22 +333,14 @@ public final class MemoryStore implements Store {
             null));
   }
 
-  private void use(String account, double tflopSeconds) {
-    Account old = accounts.get(account);
-    if (old == null) {
-      throw new IllegalArgumentException("there is no account " + account);
-    }
-    accounts.put(
-        account,
-        new Account(old.id(), old.parent(), old.weight(), old.cumulativeUsage() + tflopSeconds, 0));
-  }
-
   /**
    * What an account was charged in a moment that this store has not seen: part of its window (A3)
    * until that moment has left it.
+   *
+   * @param amount in the unit of the policy's windows
    */
-  public synchronized void usedBefore(String account, double gpuSeconds, Instant at) {
-    earlier.add(new Earlier(account, gpuSeconds, at));
+  public synchronized void usedBefore(String account, double amount, Instant at) {
+    accounts.usedBefore(account, amount, at);
   }
 
   @Override
@@ -381,7 +354,7 @@ public final class MemoryStore implements Store {
     if (account == null || account.cumulativeUsage() + c.tflopSeconds() <= -1e-6) {
       return Optional.empty();
     }
-    use(c.account(), Math.max(c.tflopSeconds(), -account.cumulativeUsage()));
+    accounts.use(c.account(), Math.max(c.tflopSeconds(), -account.cumulativeUsage()));
     Books.Correction made =
         new Books.Correction(
             corrections.size() + 1L,
@@ -531,7 +504,7 @@ public final class MemoryStore implements Store {
         return before.get();
       }
     }
-    if (!accounts.containsKey(job.account())) {
+    if (accounts.get(job.account()) == null) {
       throw new IllegalArgumentException("there is no account " + job.account());
     }
     long id = ++lastJob;
@@ -682,7 +655,7 @@ public final class MemoryStore implements Store {
 
     @Override
     public List<Account> accounts() {
-      return List.copyOf(accounts.values());
+      return accounts.all();
     }
 
     @Override

@@ -94,6 +94,13 @@ public final class SimulatedCluster implements Cluster {
     }
   }
 
+  /** It has no memory beyond its process. */
+  @Override
+  public String forgotten() {
+    return "the simulated cluster no longer knows this job: it keeps jobs in memory, and is empty"
+        + " when the service is started again";
+  }
+
   /** Takes a node out of the inventory. */
   public synchronized void remove(String name) {
     nodes.remove(name);

@@ -29,6 +29,7 @@ import evenhand.outcomes.Preempt;
 import evenhand.outcomes.Release;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
+import evenhand.policy.ChargeUnit;
 import evenhand.policy.Policy;
 import java.time.Duration;
 import java.time.Instant;
@@ -131,10 +132,10 @@ final class SimulatedWorld {
     double weight;
     double cumulative;
 
-    Purse(AccountSetup setup, Duration lookback) {
+    Purse(AccountSetup setup, Duration lookback, ChargeUnit unit) {
       this.setup = setup;
       this.weight = setup.weight();
-      this.window = lookback == null ? null : new WindowUsage(Micros.of(lookback));
+      this.window = lookback == null ? null : new WindowUsage(Micros.of(lookback), unit);
     }
 
     Account fact(long now) {
@@ -164,7 +165,7 @@ final class SimulatedWorld {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }
     for (AccountSetup setup : accounts) {
-      Purse purse = new Purse(setup, settings.lookback());
+      Purse purse = new Purse(setup, settings.lookback(), policy.chargeUnit());
       purses.put(setup.id(), purse);
       purseList.add(purse);
     }
@@ -394,7 +395,7 @@ final class SimulatedWorld {
             job.asks().preemptible());
     running.put(id, r);
     queue.remove(id);
-    uses(r, r.gpus(), now);
+    uses(r, 1, now);
     course.state = JobCourse.State.RUNNING;
     if (course.firstStart < 0) {
       course.firstStart = now;
@@ -413,10 +414,13 @@ final class SimulatedWorld {
     return course.job().preemptible() ? at : at.plus(course.remaining, ChronoUnit.MICROS);
   }
 
-  private void uses(Running r, int gpus, long now) {
+  /**
+   * @param times 1 when it begins, -1 when it ends
+   */
+  private void uses(Running r, int times, long now) {
     WindowUsage window = purses.get(r.account()).window;
     if (window != null && r.allocated()) {
-      window.change(now, gpus);
+      r.on().forEach(s -> window.change(now, s.tier(), times * s.gpus()));
     }
   }
 
@@ -462,7 +466,7 @@ final class SimulatedWorld {
     Changes changes = Changes.ofCycle(at);
     jobs.put(id, changes.settle(job, attempt.attempt(), policy.settle(ended, at)));
     book(changes);
-    uses(r, -r.gpus(), now);
+    uses(r, -1, now);
     running.remove(id);
     List<JobCourse.Held> on = held.remove(id);
     for (JobCourse.Held h : on) {

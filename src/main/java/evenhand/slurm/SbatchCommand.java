@@ -45,19 +45,32 @@ record SbatchCommand(
       throw new IllegalArgumentException("the order names no node");
     }
     List<String> own = ScriptOptions.read(order.script(), settings.scriptOptions());
-    byte[] script = bytes("the script", order.script());
-    if (script.length > LONGEST_SCRIPT) {
+    checkScript(order.script());
+    List<String> options = options(order, settings, own);
+    options.forEach(SbatchCommand::checkWord);
+    checkArguments(order.arguments());
+    return new SbatchCommand(
+        List.copyOf(options),
+        order.arguments(),
+        environment(order, settings, inherited),
+        utf8(order.script()));
+  }
+
+  static void checkScript(String script) {
+    int length = bytes("the script", script).length;
+    if (length > LONGEST_SCRIPT) {
       throw new IllegalArgumentException(
           "the script has "
-              + script.length
+              + length
               + " bytes, Slurm takes at most "
               + LONGEST_SCRIPT
               + "; keep the data in a file");
     }
-    List<String> options = options(order, settings, own);
-    options.forEach(SbatchCommand::checkWord);
-    order.arguments().forEach(SbatchCommand::checkWord);
-    int length = order.arguments().stream().mapToInt(a -> utf8(a).length).sum();
+  }
+
+  static void checkArguments(List<String> arguments) {
+    arguments.forEach(SbatchCommand::checkWord);
+    int length = arguments.stream().mapToInt(a -> utf8(a).length).sum();
     if (length > LONGEST_ARGUMENTS) {
       throw new IllegalArgumentException(
           "the arguments have "
@@ -66,8 +79,10 @@ record SbatchCommand(
               + LONGEST_ARGUMENTS
               + " can be given");
     }
-    return new SbatchCommand(
-        List.copyOf(options), order.arguments(), environment(order, settings, inherited), script);
+  }
+
+  static void checkVariables(Map<String, String> variables) {
+    variables.forEach(SbatchCommand::entry);
   }
 
   /** The whole command. */
@@ -143,25 +158,25 @@ record SbatchCommand(
     variables.put("EVENHAND_JOB_ID", Long.toString(order.token().job()));
     variables.put("EVENHAND_ATTEMPT", Integer.toString(order.token().attempt()));
     StringBuilder text = new StringBuilder();
-    variables.forEach(
-        (name, value) -> {
-          if (name.isEmpty() || name.indexOf('=') >= 0) {
-            throw new IllegalArgumentException(
-                "the environment has a variable named '"
-                    + name
-                    + "', which no program can be told");
-          }
-          String entry = name + "=" + value;
-          if (bytes("the variable " + name, entry).length > LONGEST_WORD) {
-            throw new IllegalArgumentException(
-                "the variable " + name + " is longer than Linux lets one be");
-          }
-          text.append(entry).append('\0');
-        });
+    variables.forEach((name, value) -> text.append(entry(name, value)).append('\0'));
     return utf8(text.toString());
   }
 
-  private static void checkWord(String word) {
+  /** A variable as programs are given it. */
+  private static String entry(String name, String value) {
+    if (name.isEmpty() || name.indexOf('=') >= 0) {
+      throw new IllegalArgumentException(
+          "the environment has a variable named '" + name + "', which no program can be told");
+    }
+    String entry = name + "=" + value;
+    if (bytes("the variable " + name, entry).length > LONGEST_WORD) {
+      throw new IllegalArgumentException(
+          "the variable " + name + " is longer than Linux lets one be");
+    }
+    return entry;
+  }
+
+  static void checkWord(String word) {
     byte[] bytes = bytes("an argument", word);
     String shown = word.length() <= 40 ? word : word.substring(0, 37) + "...";
     if (bytes.length > LONGEST_WORD) {

@@ -18,9 +18,77 @@ final class ScriptOptions {
       Pattern.compile(
           "(?:--([a-z][a-z0-9-]*)(?:=|[ \\t]+)|-([A-Za-z])[ \\t]*)([^\\s\"'`\\\\#=-][^\\s\"'`\\\\#]*)");
 
-  /** Short names of options that take a value. */
+  /** The name that an option begins with, whatever follows. */
+  private static final Pattern NAME = Pattern.compile("--([a-z][a-z0-9-]*)|-([A-Za-z])");
+
+  /** Short names of options, those that may be allowed and those that have a better place. */
   private static final Map<String, String> LONG =
-      Map.of("c", "cpus-per-task", "e", "error", "o", "output", "J", "job-name", "t", "time");
+      Map.ofEntries(
+          Map.entry("A", "account"),
+          Map.entry("a", "array"),
+          Map.entry("B", "extra-node-info"),
+          Map.entry("C", "constraint"),
+          Map.entry("c", "cpus-per-task"),
+          Map.entry("D", "chdir"),
+          Map.entry("d", "dependency"),
+          Map.entry("e", "error"),
+          Map.entry("F", "nodefile"),
+          Map.entry("G", "gpus"),
+          Map.entry("H", "hold"),
+          Map.entry("J", "job-name"),
+          Map.entry("M", "clusters"),
+          Map.entry("N", "nodes"),
+          Map.entry("n", "ntasks"),
+          Map.entry("o", "output"),
+          Map.entry("p", "partition"),
+          Map.entry("q", "qos"),
+          Map.entry("t", "time"),
+          Map.entry("W", "wait"),
+          Map.entry("w", "nodelist"),
+          Map.entry("x", "exclude"));
+
+  private static final String GPUS = "ask for GPUs with num_gpus (submit --gpus)";
+  private static final String NODES = "ask for nodes with nodes (submit --nodes)";
+  private static final String WHERE =
+      "the policy chooses the node; say which GPUs will do with tier or minimum_tier";
+  private static final String WHEN = "the policy decides when it starts; leave it out";
+
+  /** What to use instead of an option that is not the script's to set. */
+  private static final Map<String, String> INSTEAD =
+      Map.ofEntries(
+          Map.entry("gpus", GPUS),
+          Map.entry("gpus-per-node", GPUS),
+          Map.entry("gpus-per-task", GPUS),
+          Map.entry("gpus-per-socket", GPUS),
+          Map.entry("gres", GPUS),
+          Map.entry("tres-per-task", GPUS),
+          Map.entry("nodes", NODES),
+          Map.entry("nodelist", WHERE),
+          Map.entry("nodefile", WHERE),
+          Map.entry("exclude", WHERE),
+          Map.entry("partition", WHERE),
+          Map.entry("constraint", WHERE),
+          Map.entry("clusters", WHERE),
+          Map.entry("begin", WHEN),
+          Map.entry("hold", WHEN),
+          Map.entry("deadline", WHEN),
+          Map.entry("wait", WHEN),
+          Map.entry("dependency", WHEN),
+          Map.entry("exclusive", WHEN),
+          Map.entry("array", "submit one job for each element, and tell them apart by args or env"),
+          Map.entry("account", "say who is charged with account (submit --account)"),
+          Map.entry("chdir", "give the folder as workdir (submit --workdir)"),
+          Map.entry("export", "give variables as env (submit --env)"),
+          Map.entry("export-file", "give variables as env (submit --env)"),
+          Map.entry("get-user-env", "give variables as env (submit --env)"),
+          Map.entry("comment", "give a name (submit --name)"),
+          Map.entry("priority", "give priority (submit --priority)"),
+          Map.entry("nice", "give priority (submit --priority)"),
+          Map.entry("requeue", "give resumable (submit --resumable)"),
+          Map.entry("no-requeue", "leave resumable out"));
+
+  private static final String HOW =
+      "write each option as --name=value, without quotes, or leave it out";
 
   private ScriptOptions() {}
 
@@ -58,22 +126,33 @@ final class ScriptOptions {
     }
     while (!rest.isEmpty() && rest.charAt(0) != '#') {
       Matcher m = OPTION.matcher(rest);
-      if (!m.lookingAt() || m.end() < rest.length() && rest.charAt(m.end()) > ' ') {
-        throw refused(
-            number, rest, "write each option as --name=value, without quotes, or leave it out");
+      boolean read = m.lookingAt() && (m.end() == rest.length() || rest.charAt(m.end()) <= ' ');
+      Matcher named = NAME.matcher(rest);
+      if (!read && !named.lookingAt()) {
+        throw refused(number, rest, HOW);
       }
-      String name = m.group(1) != null ? m.group(1) : LONG.getOrDefault(m.group(2), m.group(2));
+      String name = name(read ? m : named);
       if (!allowed.contains(name)) {
         throw refused(
             number,
-            m.group(),
-            "allowed are "
-                + String.join(", ", allowed)
-                + "; GPUs and nodes are asked for in the submission, the rest is the site's");
+            read ? m.group() : rest,
+            "that is not the script's to set; "
+                + (INSTEAD.containsKey(name)
+                    ? INSTEAD.get(name)
+                    : "it may set " + String.join(", ", allowed) + ", the rest is the site's"));
+      }
+      if (!read) {
+        throw refused(number, rest, HOW);
       }
       names.add(name);
       rest = rest.substring(m.end()).strip();
     }
+  }
+
+  private static String name(Matcher option) {
+    return option.group(1) != null
+        ? option.group(1)
+        : LONG.getOrDefault(option.group(2), option.group(2));
   }
 
   private static IllegalArgumentException refused(int number, String what, String why) {

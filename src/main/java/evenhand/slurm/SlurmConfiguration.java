@@ -9,14 +9,22 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Makes Slurm the service's cluster where {@code evenhand.cluster=slurm}. */
+/**
+ * Makes Slurm the service's cluster where {@code evenhand.cluster=slurm}; what Slurm would object
+ * to is known for every cluster, so that a simulated one takes no job that the real one would not.
+ */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnProperty(name = "evenhand.cluster", havingValue = "slurm")
 @EnableConfigurationProperties(SlurmSettings.class)
 public class SlurmConfiguration {
   private static final Logger log = LoggerFactory.getLogger(SlurmConfiguration.class);
 
   @Bean
+  Objections objections(SlurmSettings settings) {
+    return new Objections(settings);
+  }
+
+  @Bean
+  @ConditionalOnProperty(name = "evenhand.cluster", havingValue = "slurm")
   Cluster slurmCluster(SlurmSettings settings, Clock clock) {
     if ("root".equals(System.getProperty("user.name"))) {
       log.warn(

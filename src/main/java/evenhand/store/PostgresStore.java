@@ -16,6 +16,8 @@ import evenhand.cycle.StoredJob;
 import evenhand.cycle.SubmitOrder;
 import evenhand.cycle.Token;
 import evenhand.cycle.World;
+import evenhand.cycle.accounts.AccountBook;
+import evenhand.cycle.accounts.InUse;
 import evenhand.facts.Account;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
@@ -41,6 +43,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.Executors;
@@ -49,6 +52,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -82,6 +86,7 @@ public final class PostgresStore implements Store, AutoCloseable {
   private final JdbcTemplate batch;
   private final TransactionTemplate writing;
   private final TransactionTemplate reading;
+  private final PostgresAccounts tree;
   private final String installation;
   private final Duration lease;
   private ScheduledExecutorService heart;
@@ -110,6 +115,7 @@ public final class PostgresStore implements Store, AutoCloseable {
     this.reading = new TransactionTemplate(transactions);
     this.reading.setReadOnly(true);
     this.reading.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+    this.tree = new PostgresAccounts(sql, writing, reading);
     this.installation = sql.sql("select installation from meta").query(String.class).single();
   }
 
@@ -259,27 +265,13 @@ public final class PostgresStore implements Store, AutoCloseable {
           sql.sql("update gpu_tiers set configured = false where configured and name <> all (?)")
               .param(new SqlArrayValue("text", tiers.stream().map(Tier::name).toArray()))
               .update();
-          for (AccountSetup account : accounts) {
-            if (account.parent() != null
-                && sql.sql("select count(*) from accounts where id = ?")
-                        .param(account.parent())
-                        .query(Long.class)
-                        .single()
-                    == 0) {
-              throw new IllegalArgumentException(
-                  "account " + account.id() + ": its parent " + account.parent() + " is not known");
-            }
-            one(
-                sql.sql(
-                        """
-                        insert into accounts (id, parent, weight, created_at) values (?, ?, ?, ?)
-                        on conflict (id) do update set parent = excluded.parent
-                        """)
-                    .params(account.id(), account.parent(), account.weight(), time(now))
-                    .update(),
-                "account " + account.id());
-          }
+          tree.setUp(accounts, now);
         });
+  }
+
+  @Override
+  public AccountBook accounts() {
+    return tree;
   }
 
   private record Known(UUID id, Tier tier) {}
@@ -502,22 +494,6 @@ public final class PostgresStore implements Store, AutoCloseable {
     return reading.execute(
         tx -> {
           Map<UUID, Tier> tiers = tiers();
-          Map<String, Double> used = new HashMap<>();
-          if (window != null) {
-            sql.sql(
-                    """
-                    select account_id,
-                           sum(gpus * extract(epoch from to_at - greatest(from_at, :window))) as gpu_s
-                    from ledger
-                    where kind = 'run' and charge_id is not null and to_at > :window
-                    group by account_id
-                    """)
-                .param("window", time(window))
-                .query(
-                    rs -> {
-                      used.put(rs.getString("account_id"), rs.getDouble("gpu_s"));
-                    });
-          }
           List<StoredJob> jobs =
               sql.sql(
                       JOB_COLUMNS
@@ -527,12 +503,16 @@ public final class PostgresStore implements Store, AutoCloseable {
                           """)
                   .query(job(tiers))
                   .list();
+          InUse accounts =
+              tree.inUse(
+                  jobs.stream().map(j -> j.asks().account()).collect(Collectors.toSet()), window);
           return new World(
               List.copyOf(tiers("where configured").values()),
               stock(tiers),
-              accounts(used),
+              accounts.accounts(),
               jobs,
-              attempts("where a.ended_at is null", Map.of(), tiers));
+              attempts("where a.ended_at is null", Map.of(), tiers),
+              accounts.used());
         });
   }
 
@@ -543,22 +523,9 @@ public final class PostgresStore implements Store, AutoCloseable {
             new World(
                 List.copyOf(tiers("where configured").values()),
                 stock(tiers()),
-                accounts(Map.of()),
+                tree.inUse(Set.of(), null).accounts(),
                 List.of(),
                 List.of()));
-  }
-
-  private List<Account> accounts(Map<String, Double> window) {
-    return sql.sql("select id, parent, weight, cumulative_usage from accounts order by id")
-        .query(
-            (rs, n) ->
-                new Account(
-                    rs.getString("id"),
-                    rs.getString("parent"),
-                    rs.getDouble("weight"),
-                    rs.getDouble("cumulative_usage"),
-                    window.getOrDefault(rs.getString("id"), 0.0)))
-        .list();
   }
 
   private static final String JOB_COLUMNS =
@@ -1638,7 +1605,7 @@ public final class PostgresStore implements Store, AutoCloseable {
 
     @Override
     public List<Account> accounts() {
-      return PostgresStore.this.accounts(Map.of());
+      return tree.all();
     }
 
     @Override
@@ -1871,7 +1838,7 @@ public final class PostgresStore implements Store, AutoCloseable {
     return time == null ? null : time.toInstant();
   }
 
-  private static void one(int count, String what) {
+  static void one(int count, String what) {
     if (count != 1) {
       throw new Overtaken(what + " has changed since it was read");
     }

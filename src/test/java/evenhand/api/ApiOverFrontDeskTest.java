@@ -16,6 +16,7 @@ import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
 import evenhand.cycle.Store;
+import evenhand.cycle.accounts.AccountDesk;
 import evenhand.facts.Tier;
 import evenhand.json.DecisionJson;
 import evenhand.outcomes.Decision;
@@ -207,6 +208,11 @@ class ApiOverFrontDeskTest {
     @Bean
     Ledger ledger(Store store, ManualClock clock) {
       return new Ledger(store, CycleSettings.DEFAULT, clock);
+    }
+
+    @Bean
+    AccountDesk accountDesk(Store store, Policy policy, ManualClock clock) {
+      return new AccountDesk(store, () -> policy, CycleSettings.DEFAULT, clock);
     }
 
     @Bean

@@ -6,8 +6,12 @@ import evenhand.cycle.Ledger;
 import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Stock;
+import evenhand.cycle.accounts.AccountDesk;
 import evenhand.facts.NodeState;
 import evenhand.facts.Tier;
+import evenhand.policy.Policies;
+import evenhand.policy.Policy;
+import evenhand.policy.PolicyFault;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.MemoryStore;
 import java.net.URI;
@@ -15,6 +19,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
@@ -97,7 +103,10 @@ public final class ApiServer {
     MemoryStore store() {
       MemoryStore store = new MemoryStore();
       Tier tier = new Tier("4090", 20, 82.6, 8, true, null, "gpu:4090");
-      store.setUp(List.of(tier), List.of(new AccountSetup("BCG", null, 1)), FakeDesk.AT);
+      store.setUp(
+          List.of(tier),
+          List.of(new AccountSetup("BCG", null, 1), new AccountSetup("연구실", "BCG", 2)),
+          FakeDesk.AT);
       store.see(List.of(new Stock("n1", tier, 2, NodeState.UP, null)), FakeDesk.AT);
       return store;
     }
@@ -106,6 +115,13 @@ public final class ApiServer {
     Ledger ledger(MemoryStore store) {
       return new Ledger(
           store, CycleSettings.DEFAULT, new ManualClock(FakeDesk.AT.plusSeconds(3600)));
+    }
+
+    @Bean
+    AccountDesk accountDesk(MemoryStore store) throws PolicyFault {
+      Policy policy = Policies.load(Optional.empty(), "reservation", Map.of());
+      return new AccountDesk(
+          store, () -> policy, CycleSettings.DEFAULT, new ManualClock(FakeDesk.AT));
     }
 
     @Bean

@@ -457,7 +457,7 @@ class ApiTest {
     assertEquals(24000.0, line.get("figures").get("account_usage").asDouble());
     JsonNode accounts = JSON.readTree(SERVER.get("/v1/accounts").body()).get("items");
     assertEquals("연구실", accounts.get(1).get("id").asString());
-    assertEquals(24000.0, accounts.get(0).get("cumulative_usage").asDouble());
+    assertEquals(1, accounts.get(1).get("depth").asInt());
     JsonNode why = JSON.readTree(SERVER.get("/v1/jobs/1/why").body());
     assertEquals("NO_IDLE", why.get("code").asString());
     assertEquals(1, why.get("ahead_count").asInt());
@@ -495,7 +495,7 @@ class ApiTest {
   @Test
   void aDatabaseThatIsAwayIsSaidAndMayBeTriedAgain() throws Exception {
     SERVER.desk().fail(FakeDesk::databaseAway);
-    for (String path : new String[] {"/v1/jobs", "/v1/queue", "/v1/placements", "/v1/accounts"}) {
+    for (String path : new String[] {"/v1/jobs", "/v1/queue", "/v1/placements"}) {
       HttpResponse<String> answer = SERVER.get(path);
       problem(answer, 503, "DATABASE_AWAY");
       assertEquals("5", answer.headers().firstValue("Retry-After").orElse(""));
@@ -522,8 +522,19 @@ class ApiTest {
     JsonNode api = JSON.readTree(SERVER.get("/v3/api-docs").body());
     for (String path :
         new String[] {
-          "/v1/jobs", "/v1/jobs/{id}", "/v1/jobs/{id}/cancel", "/v1/jobs/{id}/why", "/v1/queue",
-          "/v1/placements", "/v1/accounts", "/v1/policy", "/v1/decisions", "/v1/decisions/{id}",
+          "/v1/jobs",
+          "/v1/jobs/{id}",
+          "/v1/jobs/{id}/cancel",
+          "/v1/jobs/{id}/why",
+          "/v1/queue",
+          "/v1/placements",
+          "/v1/accounts",
+          "/v1/accounts/{id}/history",
+          "/v1/accounts/{id}/weights",
+          "/v1/accounts/apply",
+          "/v1/policy",
+          "/v1/decisions",
+          "/v1/decisions/{id}",
           "/v1/cycle"
         }) {
       assertTrue(api.get("paths").has(path), path);

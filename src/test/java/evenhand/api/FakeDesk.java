@@ -183,6 +183,7 @@ public final class FakeDesk implements Desk {
         j.tier(),
         j.queuedAt(),
         Map.of("account_usage", 24000.0),
+        List.of(),
         j.reservation(),
         "NO_IDLE",
         "2 GPUs are needed; 1 is idle on n1 (4090).");
@@ -207,9 +208,11 @@ public final class FakeDesk implements Desk {
   }
 
   @Override
-  public synchronized List<AccountView> accounts() {
-    check();
-    return List.of(new AccountView("BCG", null, 1, 24000.0), new AccountView("연구실", "BCG", 2, 0.5));
+  public synchronized Comparison against(String id, String other) {
+    job(id);
+    job(other);
+    return new Comparison(
+        id, other, "account_usage", 24000.0, 28000.0, null, "Job " + id + " comes before it.");
   }
 
   @Override

@@ -70,6 +70,11 @@ class RuleMutantsTest {
     }
 
     @Override
+    public List<String> ruleFiles() throws PolicyFault {
+      return rules.ruleFiles();
+    }
+
+    @Override
     public String where() {
       return rules.where();
     }

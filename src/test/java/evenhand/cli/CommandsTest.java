@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import evenhand.api.ApiServer;
 import evenhand.cycle.NewJob;
 import evenhand.facts.Ended;
-import evenhand.facts.Job;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
 import evenhand.facts.Snapshot;
@@ -18,6 +17,7 @@ import evenhand.outcomes.Decision;
 import evenhand.outcomes.Settlement;
 import evenhand.outcomes.Wait;
 import evenhand.policy.ClauseView;
+import evenhand.policy.Ordering;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.Rule;
@@ -152,13 +152,8 @@ class CommandsTest {
     }
 
     @Override
-    public List<Job> order(Snapshot snapshot) {
-      return snapshot.jobs();
-    }
-
-    @Override
-    public Map<String, Object> figures(Job job, Snapshot snapshot) {
-      return Map.of();
+    public Ordering ordering(Snapshot snapshot) {
+      throw new UnsupportedOperationException("no command asks for it");
     }
 
     @Override
@@ -200,6 +195,9 @@ class CommandsTest {
         "queue",
         "placements",
         "accounts",
+        "accounts apply",
+        "accounts weights",
+        "accounts history",
         "decisions",
         "decision",
         "ledger",
@@ -231,7 +229,7 @@ class CommandsTest {
     "job 1 2, one word too many",
     "cycle, --once",
     "decide, Name the snapshot",
-    "submit --gpus 2 x, --account and --gpus",
+    "submit --account BCG x, --gpus",
     "submit --account A --gpus 2, Say what shall run",
     "submit --account A --gpus two x, --gpus",
     "submit --account A --gpus 1 --min-runtime 1w -- true, --min-runtime must be a duration",
@@ -432,8 +430,7 @@ class CommandsTest {
     Ran placements = run("placements");
     assertTrue(placements.out().contains("draining"), placements.out());
     Ran accounts = run("accounts");
-    assertTrue(accounts.out().contains("연구실  BCG"), accounts.out());
-    assertTrue(accounts.out().contains("BCG     -"), accounts.out());
+    assertTrue(accounts.out().contains("\n  연구실       2  100.0 %"), accounts.out());
     Ran decisions = run("decisions", "--job=1");
     assertTrue(decisions.out().contains("d-1"), decisions.out());
     Ran job = run("job", "1");

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import evenhand.facts.NodeState;
 import evenhand.facts.Tier;
+import evenhand.policy.Policies;
+import evenhand.policy.Policy;
+import evenhand.policy.PolicyFault;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.MemoryStore;
 import evenhand.simulator.SimulatedCluster;
@@ -12,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -95,6 +99,36 @@ class FrontDeskTest {
   }
 
   @Test
+  void aTimeLimitBelowTheProtectedRunTimeIsRefusedWithBoth() {
+    Desk.Refused no = refused(limited(3600, 3599L), null);
+    assertThat(no.code()).isEqualTo("INVALID_REQUEST");
+    assertThat(no.field()).isEqualTo("time_limit_s");
+    assertThat(no).hasMessageContaining("3599").hasMessageContaining("3600");
+    assertThat(desk.submit(limited(3600, 3600L), null).timeLimitSeconds()).isEqualTo(3600);
+    assertThat(desk.submit(limited(3600, null), null).timeLimitSeconds()).isNull();
+  }
+
+  private static NewJob limited(long minimum, Long limit) {
+    return new NewJob(
+        "train",
+        "BCG",
+        "kim",
+        null,
+        1,
+        1,
+        null,
+        null,
+        minimum,
+        true,
+        0,
+        limit,
+        "#!/bin/sh\n",
+        List.of(),
+        Map.of(),
+        null);
+  }
+
+  @Test
   void aNodeThatIsDownStillCountsForFit() {
     cluster.state("n1", NodeState.DOWN);
     after(5);
@@ -121,7 +155,7 @@ class FrontDeskTest {
     assertThat(view.stateReason()).isEqualTo("cancelled by kim");
     assertThat(view.reservation()).isNull();
     assertThat(view.chargedTflopSeconds()).isEqualTo(24780);
-    assertThat(desk.accounts().get(0).cumulativeUsage()).isEqualTo(24780);
+    assertThat(store.load(null).accounts().get(0).cumulativeUsage()).isEqualTo(24780);
     assertThat(desk.cancel(id, "lee").stateReason()).isEqualTo("cancelled by kim");
     assertThat(desk.why(id).message()).contains("24,780.0").contains("never ran");
   }
@@ -240,5 +274,84 @@ class FrontDeskTest {
                 NodeState.UP,
                 "no tier names this model: not used",
                 List.of()));
+  }
+
+  @Test
+  void anIdIsWrittenInOneWayOnly() {
+    String id = submit(1).id();
+    assertThat(desk.job(id).id()).isEqualTo(id);
+    for (String other :
+        List.of("0" + id, "+" + id, " " + id, "-1", "0", "1e0", "٣", "9".repeat(30))) {
+      assertThat(catchThrowableOfType(Desk.Refused.class, () -> desk.job(other)).code())
+          .isEqualTo("NOT_FOUND");
+      assertThat(catchThrowableOfType(Desk.Refused.class, () -> desk.cancel(other, "kim")).code())
+          .isEqualTo("NOT_FOUND");
+    }
+    assertThat(
+            catchThrowableOfType(Desk.Refused.class, () -> desk.jobs(null, null, 1, "+1")).code())
+        .isEqualTo("INVALID_REQUEST");
+  }
+
+  @Test
+  void theQueueSaysTheSameAsWhy() {
+    String first = submit(2).id();
+    String second = submit(2).id();
+    for (int round = 0; round < 3; round++) {
+      for (Desk.QueueLine line : desk.queue(10, null).items()) {
+        assertThat(line.code()).isNotNull().isEqualTo(desk.why(line.id()).code());
+        assertThat(line.message()).isNotBlank();
+      }
+      if (round == 0) {
+        assertThat(desk.why(second).code()).isEqualTo("NOT_DECIDED");
+      }
+      after(5);
+    }
+    assertThat(desk.why(first).code()).isEqualTo("GATHERING");
+  }
+
+  @Test
+  void aJobThatHasStartedIsNotCalledTheFirstOfTheQueue() {
+    String first = submit(2).id();
+    String second = submit(2).id();
+    after(0);
+    after(5);
+    assertThat(desk.why(second).behind()).isEqualTo(first);
+    assertThat(desk.why(second).message()).contains("first job of the queue, " + first);
+    desk.cancel(first, "kim");
+    Desk.Explanation why = desk.why(second);
+    assertThat(why.code()).isEqualTo("NOT_FIRST");
+    assertThat(why.behind()).isNull();
+    assertThat(why.message())
+        .contains("job " + first + " was ahead of it; that one has left the queue")
+        .contains("It is the first of the queue")
+        .doesNotContain("only the first job");
+    assertThat(desk.queue(10, null).items().get(0).message()).contains("left the queue");
+  }
+
+  @Test
+  void whatWasRemarkedUnderAnotherPolicyIsNotSaidAnyMore() throws PolicyFault {
+    Policy budget = Policies.load(Optional.empty(), "budget", Map.of());
+    PolicyInForce inForce = new PolicyInForce(budget);
+    cycle =
+        new Cycle(
+            store, cluster, Router.NONE, inForce, Recorder.NOTHING, clock, CycleSettings.DEFAULT);
+    desk = new FrontDesk(store, inForce, cycle::latest, cycle.settings(), clock);
+    cluster.hold("n1", MID, 0);
+    cycle.run();
+    Desk.JobView runs = submit(2);
+    assertThat(runs.stateReason()).startsWith("unallocated");
+    after(0);
+    after(5);
+    assertThat(desk.why(runs.id()).message())
+        .contains("nobody is charged for it")
+        .doesNotContain("is charged when it ends");
+    cluster.hold("n2", LOW, 4);
+    String waits = submit(4).id();
+    assertThat(desk.why(waits).message()).contains("Unallocated").doesNotContain("Before:");
+    inForce.exchange(policy);
+    assertThat(desk.why(waits).message()).doesNotContain("nallocated", "charged to nobody");
+    assertThat(desk.job(waits).stateReason()).isNull();
+    assertThat(desk.jobs(null, null, 10, null).items())
+        .noneMatch(j -> j.id().equals(waits) && j.stateReason() != null);
   }
 }

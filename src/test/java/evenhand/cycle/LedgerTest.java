@@ -327,7 +327,7 @@ class LedgerTest {
     assertThat(byBudget.run().result()).isEqualTo(CycleReport.Result.DECIDED);
     assertThat(owners(LedgerFilter.ALL)).isEqualTo(Map.of("unallocated", 60.0, "idle", 20.0));
     assertThat(usage("BCG")).isZero();
-    assertThat(store.load(T0).accounts()).allMatch(a -> a.windowUsage() == 0);
+    assertThat(store.load(T0).used()).isEmpty();
   }
 
   @Test

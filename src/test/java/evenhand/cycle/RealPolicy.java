@@ -2,7 +2,6 @@ package evenhand.cycle;
 
 import evenhand.facts.Account;
 import evenhand.facts.Ended;
-import evenhand.facts.Job;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
 import evenhand.facts.Running;
@@ -14,6 +13,7 @@ import evenhand.outcomes.Decision;
 import evenhand.outcomes.Preempt;
 import evenhand.outcomes.Settlement;
 import evenhand.policy.ClauseView;
+import evenhand.policy.Ordering;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
@@ -103,13 +103,8 @@ final class RealPolicy implements Policy {
   }
 
   @Override
-  public List<Job> order(Snapshot snapshot) {
-    return RESERVATION.order(snapshot);
-  }
-
-  @Override
-  public Map<String, Object> figures(Job job, Snapshot snapshot) {
-    return RESERVATION.figures(job, snapshot);
+  public Ordering ordering(Snapshot snapshot) {
+    return RESERVATION.ordering(snapshot);
   }
 
   @Override

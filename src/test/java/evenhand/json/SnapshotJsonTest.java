@@ -127,6 +127,46 @@ class SnapshotJsonTest {
         Arguments.of("24000.0", "1e999", "cumulative_usage: must be a finite number of at least 0"),
         Arguments.of(
             "\"protected_until\":\"2026-04-10T09", "\"protected_until\":\"2026-04-10T07", "before"),
+        Arguments.of(
+            "\"gpus\":1}],",
+            "\"gpus\":2}],",
+            "running[0].on[0].gpus: running jobs hold 2 on n1 (4090), which has 2 and 1 of them"
+                + " idle; at most 1"),
+        Arguments.of(
+            "\"running\":    [",
+            "\"running\":[{\"job\":\"x\",\"account\":\"BCG\",\"allocated\":false,"
+                + "\"on\":[{\"node\":\"n1\",\"tier\":\"4090\",\"gpus\":3}]},",
+            "running[0].on[0].gpus: running jobs hold 3 on n1 (4090)"),
+        Arguments.of("\"gpus\":1}],", "\"gpus\":0}],", "running[0].on[0].gpus: must be a whole"),
+        Arguments.of(
+            "[{\"node\":\"n1\",\"tier\":\"4090\",\"gpus\":1}]",
+            "[]",
+            "running[0].on: names no GPUs"),
+        Arguments.of(
+            "\"running\":    [",
+            "\"running\":[{\"job\":\"jobY\",\"account\":\"BCG\","
+                + "\"on\":[{\"node\":\"n2\",\"tier\":\"4090\",\"gpus\":1}]},",
+            "running[1].job: job jobY is given twice"),
+        Arguments.of(
+            "\"started_at\":\"2026-04-10T08",
+            "\"started_at\":\"2026-04-10T10",
+            "running[0].started_at: 2026-04-10T10:00:00Z is in the future; now is 2026-04-10T09:05"),
+        Arguments.of(
+            "\"gpus\":1,\"since\"",
+            "\"gpus\":3,\"since\"",
+            "reservations[0].gpus: 3 reserved for a job that asks for 2; at most 2"),
+        Arguments.of(
+            "\"since\":\"2026-04-10T09:00",
+            "\"since\":\"2026-04-10T09:06",
+            "since: 2026-04-10T09:06"),
+        Arguments.of(
+            "\"accrued_at\":\"2026-04-10T09:00",
+            "\"accrued_at\":\"2026-04-11T09:00",
+            "reservations[0].accrued_at: 2026-04-11T09:00:00Z is in the future"),
+        Arguments.of(
+            "\"accrued_at\":\"2026-04-10T09:00",
+            "\"accrued_at\":\"2026-04-10T08:59",
+            "reservations[0].accrued_at: 2026-04-10T08:59:00Z is before it was started"),
         Arguments.of("09:05:00Z", "9:05", "now: must be a time such as"),
         Arguments.of("09:05:00Z", "09:05:00", "now: must be a time such as"),
         Arguments.of("\"now\"", "\"nov\"", "did you mean now?"),
@@ -201,6 +241,40 @@ class SnapshotJsonTest {
     assertEquals(1, SnapshotJson.read("s", down).reservations().size());
     String gone = WHOLE.replaceFirst("\"node\":\"n1\"", "\"node\":\"n9\"");
     assertEquals(1, SnapshotJson.read("s", gone).reservations().size());
+  }
+
+  @Test
+  void whatMayBeIsNotRefused() {
+    // work without a budget, and work that leaves, may be counted as idle by some
+    for (String mark : new String[] {"\"allocated\":false", "\"leaving\":true"}) {
+      String text =
+          WHOLE
+              .replaceFirst("\"gpus\":1\\}\\],", "\"gpus\":2}],")
+              .replaceFirst("\"allocated\":true", mark);
+      assertEquals(2, SnapshotJson.read("s", text).running().get(0).gpus());
+    }
+    // where idle is not told nothing says how much of the capacity is held
+    String untold = WHOLE.replaceFirst("\"idle\":1,", "");
+    assertEquals(1, SnapshotJson.read("s", untold).running().size());
+    String down =
+        WHOLE
+            .replaceFirst("\"state\":\"up\"", "\"state\":\"down\"")
+            .replaceFirst("\"gpus\":1\\}\\],", "\"gpus\":8}],");
+    assertEquals(8, SnapshotJson.read("s", down).running().get(0).gpus());
+  }
+
+  /** A job from outside took GPUs, or the clock was set back: it was so. */
+  @Test
+  void whatWasRecordedWasSo() {
+    String text =
+        WHOLE
+            .replaceFirst("\"gpus\":1\\}\\],", "\"gpus\":2}],")
+            .replaceFirst("09:05:00Z", "07:05:00Z")
+            .replaceFirst("\"gpus\":1,\"since\"", "\"gpus\":3,\"since\"");
+    Snapshot s = SnapshotJson.readRecorded("s", text);
+    assertEquals(2, s.running().get(0).gpus());
+    assertEquals(s, SnapshotJson.readRecorded("s", SnapshotJson.write(s)));
+    assertThrows(InputFault.class, () -> SnapshotJson.read("s", text));
   }
 
   @Test

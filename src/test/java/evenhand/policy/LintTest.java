@@ -86,6 +86,33 @@ class LintTest {
     assertThat(faults.get(0).toString()).doesNotContain("org.drools").doesNotContain("Exception");
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "`  then\n`                    |``                      | 14 | found \"end\" where \"then\" is expected",
+        "`  when\n`                    |``                      | 6  | found \"$turn\" where \"@clause( … )\"",
+        "`\nend`                       |``                      | 15 | the file ends where \"end\" on a line of its own",
+        "`reservation == null )`       |`reservation == null`   | 8  | \")\" or \",\" (the \"(\" on line 7 is not closed)",
+        "`ruleflow-group \"wait\"`     |`ruleflow-group wait`   | 5  | found \"wait\" where",
+        "`@clause( D4 )`               |`@clause( D4`           |    | (the \"(\" on line 4 is not closed)",
+        "`rule \"D4`                   |`rul \"D4`              | 3  | found \"rul\" where rule \"…\"",
+        "`its turn\"`                  |`its turn`              |    | line 3 is: rule \"D4 A job",
+        "`and $p`                      |`und $p`                | 10 | found \"und\" where",
+        "`when\n`                      |`when\n ###\n`          | 7  | found \"#\" where a condition such as",
+      })
+  void whatTheParserCannotReadIsSaidPlainly(String old, String changed, Integer line, String said)
+      throws IOException {
+    edit("dispatch/D4.drl", old, changed);
+    List<PolicyFault.Fault> faults = faults();
+    assertThat(faults).hasSize(1);
+    assertThat(faults.get(0).sentence()).contains(said).doesNotContain("ERR");
+    if (line != null) {
+      assertThat(faults.get(0).line()).isEqualTo(line);
+    }
+  }
+
   @Test
   void askingForTheAbsenceOfWhatTheOwnStageInserts() throws IOException {
     edit(
@@ -179,22 +206,40 @@ class LintTest {
       delimiter = '|',
       textBlock =
           """
-      - reservation/R3                      | - reservation/R33                     | there is no reservation/R33.drl
+      - reservation/R3                      | - reservation/R33                     | did you mean reservation/R3?
       - reservation/R3                      | - reservation/R2                      | twice
       - reservation/R3                      | - ../../outside                       | there is no ../../outside.drl
       value: at_release                     | value: sometimes                      | one of [at_release, at_job_end]
-      value: 8                              | value: eight                          | a number of GPUs
-      value: 8                              | value: -1                             | a number of GPUs
+      value: at_release                     | value:                                | forced_release_charge.value: must be a number, a duration or a word
+      value: 8                              | value: eight                          | a whole number of GPUs from 1
+      value: 8                              | value: 8.5                            | a whole number of GPUs from 1
+      value: 8                              | value: 8f                             | a whole number of GPUs from 1
+      value: 8                              | value: 0x8                            | a whole number of GPUs from 1
+      value: 8                              | value: .inf                           | a whole number of GPUs from 1
+      value: 8                              | value: .nan                           | a whole number of GPUs from 1
+      value: 8                              | value: 0                              | a whole number of GPUs from 1
+      value: 8                              | value: -1                             | a whole number of GPUs from 1
+      value: 8                              | value: [8, 9]                         | max_gpus_per_node.value: must be a number, a duration or a word, not a list
+      unit: GPUs                            | uint: GPUs                            | max_gpus_per_node.uint: is no field of a parameter; did you mean unit?
+      unit: GPUs                            | value: 9                              | max_gpus_per_node.value: stands here twice; it is also on line
+      clause: N1                            | read_by: rules                        | parameters.max_gpus_per_node.read_by: must be one of service
+      meaning: most GPUs                    | # most GPUs                           | parameters.max_gpus_per_node.meaning: is missing
       keys: [tier_desc, idle_desc, node_asc] | keys: [tier_down]                    | _asc or _desc
       keys: [tier_desc, idle_desc, node_asc] | keys: [colour_asc]                   | no key to choose by
+      keys: [tier_desc, idle_desc, node_asc] | keys: tier_desc                      | choices.preference.keys: must be a list
       keys: [account_usage_asc, queued_at_asc, id_asc] | keys: [beauty_asc]         | no key to choose by
+      reserve_preference:                   | reserve_preferences:                  | did you mean reserve_preference?
       max_gpus_per_node:                    | max_gpus:                             | max_gpus_per_node
       policy: reservation                   | policy: other                         | the file's name says reservation
-      title:                                | titel:                                | titel
+      title:                                | titel:                                | titel: is no field of a policy; did you mean title?
+      title: Placement                      | title: *x # Placement                  | anchors
+      title: Placement                      | title: [Placement                     | is not YAML that can be read
       """)
   void badEditsOfThePolicy(String old, String changed, String said) throws IOException {
     edit("policies/reservation.yaml", old, changed);
-    assertThat(faults().toString()).contains(said).doesNotContain("Exception");
+    List<PolicyFault.Fault> faults = faults();
+    assertThat(faults.toString()).contains(said).doesNotContain("Exception");
+    assertThat(faults.get(0).line()).as("line of %s", faults.get(0)).isPositive();
   }
 
   @Test

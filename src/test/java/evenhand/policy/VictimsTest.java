@@ -63,7 +63,7 @@ class VictimsTest {
           nodes,
           gpus,
           placements.stream().mapToInt(there::indexOf).toArray(),
-          i -> left.contains(work.get(i)) || inOrder.contains(work.get(i)),
+          victims.takers(i -> left.contains(work.get(i)) || inOrder.contains(work.get(i))),
           PREFERENCE);
     }
   }

@@ -1,5 +1,6 @@
 package evenhand.policy;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A window of nothing is refused: it would silently switch its clause off. */
+/** A value that would silently switch its clause off is refused, as one that means nothing is. */
 class WindowsTest {
 
   @ParameterizedTest
@@ -19,10 +20,19 @@ class WindowsTest {
     "lookback,always",
     "lookback,-1d",
     "lookback,Infinity",
+    "charge_unit,gpus",
     "preempt_window,0",
     "preempt_window,0m",
     "preempt_window,soon",
     "preempt_window,NaN",
+    "preempt_window,Infinity",
+    "max_min_runtime,0",
+    "max_min_runtime,0h",
+    "grace,-1s",
+    "grace,soon",
+    "grace,Infinity",
+    "max_gpus_per_node,0",
+    "preemption_margin,Infinity",
     "preemption_margin,-0.05",
     "preemption_margin,none"
   })
@@ -37,6 +47,9 @@ class WindowsTest {
   @Test
   void realOnesAreTaken() throws PolicyFault {
     Policies.load(Optional.empty(), "budget", Map.of("lookback", "1d", "preempt_window", "15m"));
+    Policy policy = Policies.load(Optional.empty(), "budget", Map.of("charge_unit", "tflop_s"));
+    assertEquals(ChargeUnit.TFLOP_S, policy.chargeUnit());
     Policies.load(Optional.empty(), "budget-slices", Map.of("preempt_window", "always"));
+    Policies.load(Optional.empty(), "budget", Map.of("grace", "0", "max_min_runtime", "1.5h"));
   }
 }

@@ -2,12 +2,16 @@ package evenhand.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.Ledger;
 import evenhand.cycle.NewJob;
 import evenhand.cycle.Receipts;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -16,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
@@ -27,8 +32,12 @@ class ServiceTest {
   @TempDir Path folder;
 
   private ConfigurableApplicationContext start(String... more) {
+    return startOn(0, more);
+  }
+
+  private ConfigurableApplicationContext startOn(int port, String... more) {
     String[] arguments = new String[more.length + 3];
-    arguments[0] = "--server.port=0";
+    arguments[0] = "--server.port=" + port;
     arguments[1] = "--evenhand.data-dir=" + folder.resolve("data");
     arguments[2] = "--evenhand.cycle.interval=200ms";
     System.arraycopy(more, 0, arguments, 3, more.length);
@@ -65,6 +74,11 @@ class ServiceTest {
     String done;
     try (ConfigurableApplicationContext context = start()) {
       Desk desk = context.getBean(Desk.class);
+      assertThatThrownBy(() -> desk.submit(job(1, "#!/bin/sh\n#SBATCH --gpus=2\n"), null))
+          .isInstanceOfSatisfying(
+              Desk.Refused.class, no -> assertThat(no.field()).isEqualTo("script"))
+          .hasMessageContaining("line 2 of the script")
+          .hasMessageContaining("num_gpus");
       done = desk.submit(job(1, "#!/bin/sh\nsleep 1\n"), null).id();
       Desk.JobView ended = await(desk, done, JobState.COMPLETED);
       assertThat(ended.chargedTflopSeconds()).isGreaterThan(0);
@@ -104,16 +118,51 @@ class ServiceTest {
     }
   }
 
+  private static StartFault fault(ThrowingCallable start) {
+    StartFault fault = catchThrowableOfType(StartFault.class, start);
+    assertThat(fault).isNotNull();
+    assertThat(fault.getMessage()).doesNotContain("Exception", "springframework", "java.");
+    return fault;
+  }
+
   @Test
-  void whatIsSetWrongIsNamed() {
-    assertThatThrownBy(() -> start("--evenhand.cluster=pbs"))
-        .rootCause()
-        .hasMessageContaining("slurm or simulated");
-    assertThatThrownBy(() -> start("--evenhand.tiers[0].name=4090"))
-        .rootCause()
-        .hasMessageContaining("evenhand.cluster");
-    assertThatThrownBy(() -> start("--evenhand.cluster=simulated", "--evenhand.tiers[0].name=4090"))
-        .rootCause()
-        .hasMessageContaining("evenhand.tiers[0].sort-order");
+  void whatIsSetWrongIsToldBeforeAnythingIsStarted() throws Exception {
+    assertThat(fault(() -> start("--evenhand.cluster=pbs")).where())
+        .isEqualTo(StartFault.Where.SETTINGS);
+    StartFault missing = fault(() -> start("--spring.config.additional-location=nowhere.yaml"));
+    assertThat(missing.where()).isEqualTo(StartFault.Where.SETTINGS);
+    assertThat(missing).hasMessageContaining("no settings file nowhere.yaml");
+    Path site = Files.writeString(folder.resolve("site.yaml"), "evenhand:\n  policy: [\n");
+    StartFault broken = fault(() -> start("--spring.config.additional-location=" + site));
+    assertThat(broken.where()).isEqualTo(StartFault.Where.SETTINGS);
+    assertThat(broken).hasMessageContaining("site.yaml, line 3, is not YAML");
+    assertThat(folder.resolve("data")).doesNotExist();
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
+  @Test
+  void whatFailsOutsideIsToldInASentence() throws Exception {
+    String nobody;
+    try (ServerSocket socket = new ServerSocket(0)) {
+      nobody = "jdbc:postgresql://127.0.0.1:" + socket.getLocalPort() + "/evenhand?user=x";
+    }
+    StartFault away = fault(() -> start("--spring.datasource.url=" + nobody));
+    assertThat(away.where()).as(away.getMessage()).isEqualTo(StartFault.Where.OUTSIDE);
+    assertThat(away).hasMessageContaining("refused").hasMessageContaining("/evenhand cannot");
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      StartFault taken = fault(() -> startOn(socket.getLocalPort()));
+      assertThat(taken.where()).as(taken.getMessage()).isEqualTo(StartFault.Where.OUTSIDE);
+      assertThat(taken).hasMessageContaining("Port " + socket.getLocalPort() + " of 127.0.0.1");
+      assertThat(folder.resolve("data")).doesNotExist();
+    }
+    StartFault elsewhere =
+        fault(() -> startOn(freePort(), "--server.address=192.0.2.1")); // kept for examples
+    assertThat(elsewhere.where()).isEqualTo(StartFault.Where.SETTINGS);
+    assertThat(elsewhere).hasMessageContaining("192.0.2.1");
   }
 }

@@ -107,7 +107,7 @@ record RandomWorld(
         seed,
         policy,
         new ClusterPlan(tiers, placements, changes),
-        new AccountPlan(accounts, Map.of(), weights, true),
+        new AccountPlan(accounts, Map.of(), Map.of(), weights, true),
         jobs);
   }
 

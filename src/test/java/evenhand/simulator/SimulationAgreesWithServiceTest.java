@@ -48,10 +48,18 @@ class SimulationAgreesWithServiceTest {
     for (String name : RandomWorld.POLICIES) {
       policies.put(name, Policies.load(Optional.empty(), name, Map.of()));
     }
+    Map<String, Policy> byTflops = new HashMap<>();
+    for (String name : List.of("budget", "budget-slices")) {
+      Map<String, String> unit = Map.of("charge_unit", "tflop_s");
+      byTflops.put(name, Policies.load(Optional.empty(), name, unit));
+    }
     int decisions = 0;
     for (long seed = 1; seed <= WORLDS; seed++) {
       RandomWorld world = RandomWorld.of(seed, true);
       Policy policy = policies.get(world.policy());
+      if (seed % 2 == 0) {
+        policy = byTflops.getOrDefault(world.policy(), policy);
+      }
       List<Made> made = new ArrayList<>();
       Simulation.Result result =
           world

@@ -6,9 +6,9 @@ import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.JobState;
-import evenhand.cycle.NewJob;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
+import evenhand.cycle.SomeJob;
 import evenhand.cycle.Steps;
 import evenhand.cycle.StoredJob;
 import evenhand.policy.Policies;
@@ -253,25 +253,7 @@ class FakeSlurmRandomTest {
     site();
     store.setUp(List.of(Orders.T4090), List.of(new AccountSetup("bcg", null, 1)), Instant.now());
     for (int i = 0; i < JOBS; i++) {
-      NewJob job =
-          new NewJob(
-              "j",
-              "bcg",
-              "kim",
-              null,
-              1,
-              1,
-              null,
-              null,
-              0,
-              false,
-              0,
-              null,
-              "#!/bin/sh\n",
-              List.of(),
-              Map.of(),
-              null);
-      store.add(job, 0, null, null, Instant.now());
+      store.add(SomeJob.PLAIN.made(), 0, null, null, Instant.now());
     }
     long began = System.nanoTime();
     Cycle service = service();

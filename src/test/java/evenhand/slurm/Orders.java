@@ -1,5 +1,6 @@
 package evenhand.slurm;
 
+import evenhand.cycle.CycleSettings;
 import evenhand.cycle.SubmitOrder;
 import evenhand.cycle.Token;
 import evenhand.facts.Share;
@@ -34,6 +35,27 @@ final class Orders {
         List.of("PLANNED"),
         SlurmSettings.Accounting.AUTO,
         50);
+  }
+
+  /** As the service's own, but for a cluster and a test that are done within seconds. */
+  static CycleSettings quick(Duration goneAfter, Duration pendingLimit, Duration slack) {
+    CycleSettings d = CycleSettings.DEFAULT;
+    return new CycleSettings(
+        "sandbox",
+        d.staleAfter(),
+        d.lookback(),
+        goneAfter,
+        d.goneReadings(),
+        d.maxNodeFailures(),
+        d.maxAttempts(),
+        Duration.ofSeconds(1),
+        Duration.ofSeconds(2),
+        d.maxTries(),
+        d.giveUpAfter(),
+        pendingLimit,
+        slack,
+        d.ordersPerCycle(),
+        d.failuresPerCycle());
   }
 
   static Share share(String node, Tier tier, int gpus) {

@@ -3,6 +3,8 @@ package evenhand.slurm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import evenhand.cycle.NewJob;
+import evenhand.cycle.Objection;
 import evenhand.cycle.SubmitOrder;
 import evenhand.cycle.Token;
 import evenhand.facts.Share;
@@ -12,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SbatchCommandTest {
@@ -229,5 +232,65 @@ class SbatchCommandTest {
     Share share = Orders.share("n1", Orders.T4090, 1);
     assertThat(words(Orders.order("#!/bin/sh\n#SBATCH --output=log\n", share)))
         .noneMatch(w -> w.startsWith("--output"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "#SBATCH --gpus=8 | --gpus=8 | num_gpus",
+        "#SBATCH -G 8 | -G 8 | num_gpus",
+        "#SBATCH --gres=gpu:2 | --gres=gpu:2 | num_gpus",
+        "#SBATCH -a 1-2 | -a 1-2 | submit one job for each",
+        "#SBATCH -N 4 | -N 4 | nodes",
+        "#SBATCH -p gpu | -p gpu | minimum_tier",
+        "#SBATCH --wait | --wait | leave it out",
+        "#SBATCH -D /scratch | -D /scratch | workdir",
+        "#SBATCH --export=ALL,A=1 | --export=ALL,A=1 | env",
+        "#SBATCH --uid=0 | --uid=0 | it may set mem",
+        "#SBATCH --mem='4G --wait' | --mem= | without quotes"
+      })
+  void whatAScriptMayNotSetIsSaidWithWhatToUseInstead(String line, String shown, String instead) {
+    NewJob job = submission("#!/bin/sh\n\n" + line + "\nsleep 1\n", List.of(), Map.of(), null);
+    Objections objections = new Objections(SETTINGS);
+    Objection objection = objections.toScript(job).orElseThrow();
+    assertThat(objection.field()).isEqualTo("script");
+    assertThat(objection.message()).contains("line 3 of the script", shown, instead);
+    assertThat(objections.to(job)).contains(objection);
+  }
+
+  @Test
+  void whatWouldNotReachSlurmIsObjectedToBeforehand() {
+    Objections objections = new Objections(SETTINGS);
+    String script = "#!/bin/sh\n#SBATCH --mem=4G\n";
+    assertThat(objections.to(submission(script, List.of("a"), Map.of("A", "b"), "/tmp"))).isEmpty();
+    String long1 = "x".repeat(131_072);
+    assertThat(objections.to(submission(script, List.of(long1), Map.of(), null)))
+        .hasValueSatisfying(o -> assertThat(o.field()).isEqualTo("args"));
+    assertThat(objections.to(submission(script, List.of(), Map.of("A", long1), null)))
+        .hasValueSatisfying(o -> assertThat(o.field()).isEqualTo("env"));
+    assertThat(objections.to(submission(script, List.of(), Map.of(), "/" + long1)))
+        .hasValueSatisfying(o -> assertThat(o.field()).isEqualTo("workdir"));
+  }
+
+  private static NewJob submission(
+      String script, List<String> arguments, Map<String, String> environment, String workdir) {
+    return new NewJob(
+        "j",
+        "a",
+        "u",
+        null,
+        1,
+        1,
+        null,
+        null,
+        0,
+        true,
+        0,
+        null,
+        script,
+        arguments,
+        environment,
+        workdir);
   }
 }

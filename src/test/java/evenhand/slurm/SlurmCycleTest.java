@@ -19,6 +19,7 @@ import evenhand.cycle.Recorder;
 import evenhand.cycle.Release;
 import evenhand.cycle.Router;
 import evenhand.cycle.SeenJob;
+import evenhand.cycle.SomeJob;
 import evenhand.cycle.Store;
 import evenhand.cycle.Submission;
 import evenhand.cycle.SubmitOrder;
@@ -91,24 +92,8 @@ class SlurmCycleTest {
   }
 
   private Cycle cycle(Cluster cluster) {
-    CycleSettings d = CycleSettings.DEFAULT;
     CycleSettings quick =
-        new CycleSettings(
-            "sandbox",
-            d.staleAfter(),
-            d.lookback(),
-            d.goneAfter(),
-            d.goneReadings(),
-            d.maxNodeFailures(),
-            d.maxAttempts(),
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(2),
-            d.maxTries(),
-            d.giveUpAfter(),
-            pendingLimit,
-            Duration.ofSeconds(5),
-            d.ordersPerCycle(),
-            d.failuresPerCycle());
+        Orders.quick(CycleSettings.DEFAULT.goneAfter(), pendingLimit, Duration.ofSeconds(5));
     return new Cycle(
         store, cluster, Router.NONE, () -> policy, Recorder.NOTHING, Clock.systemUTC(), quick);
   }
@@ -133,24 +118,7 @@ class SlurmCycleTest {
   }
 
   private long add(String account, int gpus, String tier, String script) {
-    NewJob job =
-        new NewJob(
-            "job",
-            account,
-            "kim",
-            null,
-            1,
-            gpus,
-            tier,
-            null,
-            0,
-            false,
-            0,
-            3600L,
-            script,
-            List.of(),
-            Map.of(),
-            work.toString());
+    NewJob job = SomeJob.PLAIN.of(account).on(gpus, tier).runs(script, work.toString()).made();
     return store.add(job, 0, null, null, Instant.now()).record().job().id();
   }
 
@@ -468,22 +436,6 @@ class SlurmCycleTest {
   }
 
   private NewJob whole(int gpus) {
-    return new NewJob(
-        "job",
-        "bcg",
-        "kim",
-        null,
-        1,
-        gpus,
-        null,
-        null,
-        0,
-        false,
-        0,
-        3600L,
-        "#!/bin/sh\nsleep 300\n",
-        List.of(),
-        Map.of(),
-        work.toString());
+    return SomeJob.PLAIN.on(gpus, null).runs("#!/bin/sh\nsleep 300\n", work.toString()).made();
   }
 }

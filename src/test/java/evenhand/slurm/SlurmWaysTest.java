@@ -10,6 +10,7 @@ import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
+import evenhand.cycle.SomeJob;
 import evenhand.cycle.Store;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
@@ -95,24 +96,8 @@ class SlurmWaysTest {
 
   /** As after a restart of the service. */
   private Cycle cycle() {
-    CycleSettings d = CycleSettings.DEFAULT;
     CycleSettings quick =
-        new CycleSettings(
-            "sandbox",
-            d.staleAfter(),
-            d.lookback(),
-            Duration.ofSeconds(2),
-            d.goneReadings(),
-            d.maxNodeFailures(),
-            d.maxAttempts(),
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(2),
-            d.maxTries(),
-            d.giveUpAfter(),
-            Duration.ofSeconds(4),
-            d.slack(),
-            d.ordersPerCycle(),
-            d.failuresPerCycle());
+        Orders.quick(Duration.ofSeconds(2), Duration.ofSeconds(4), CycleSettings.DEFAULT.slack());
     SlurmCluster cluster =
         new SlurmCluster(Orders.settings(slurm.clientConfWithTimeout(2), null), clock);
     return new Cycle(store, cluster, Router.NONE, () -> policy, Recorder.NOTHING, clock, quick);
@@ -143,24 +128,7 @@ class SlurmWaysTest {
   }
 
   private long add(int gpus, String tier, String script) {
-    NewJob job =
-        new NewJob(
-            "job",
-            "bcg",
-            "kim",
-            null,
-            1,
-            gpus,
-            tier,
-            null,
-            0,
-            false,
-            0,
-            3600L,
-            script,
-            List.of(),
-            Map.of(),
-            work.toString());
+    NewJob job = SomeJob.PLAIN.on(gpus, tier).runs(script, work.toString()).made();
     return store.add(job, 0, null, null, clock.instant()).record().job().id();
   }
 

@@ -7,6 +7,7 @@ import evenhand.cycle.Ledger;
 import evenhand.cycle.LedgerCheck;
 import evenhand.cycle.Stock;
 import evenhand.cycle.Store;
+import evenhand.cycle.accounts.AccountBook;
 import evenhand.facts.NodeState;
 import evenhand.facts.Tier;
 import evenhand.simulator.ManualClock;
@@ -71,6 +72,13 @@ class MigrationTest {
           .contains(
               new Store.Receipt(
                   1, Instant.parse("2026-04-10T09:00:00Z"), "p", "h", "s", "{ }", "[ ]", Map.of()));
+      assertThat(store.accounts().usage(Instant.EPOCH, LATER))
+          .containsExactly(
+              new AccountBook.HourUse(
+                  "BCG", Instant.parse("2026-04-10T09:00:00Z"), 82.6, 300_000_000));
+      assertThat(store.accounts().changes("BCG", null, 9, Long.MAX_VALUE))
+          .singleElement()
+          .satisfies(c -> assertThat(c.became()).isEqualTo("1"));
       store.see(List.of(new Stock("n1", MID, 2, NodeState.UP, null)), LATER);
       Ledger ledger = new Ledger(store, CycleSettings.DEFAULT, new ManualClock(LATER));
       LedgerCheck.Result result = ledger.verify();

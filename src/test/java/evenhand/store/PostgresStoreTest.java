@@ -24,6 +24,14 @@ class PostgresStoreTest extends StoreContract {
     return new PostgresStore(source);
   }
 
+  @Override
+  Store restarted() {
+    ((PostgresStore) store).close();
+    store = new PostgresStore(source);
+    store.lead();
+    return store;
+  }
+
   @AfterEach
   void close() {
     ((PostgresStore) store).close();

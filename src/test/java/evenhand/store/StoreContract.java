@@ -15,6 +15,9 @@ import evenhand.cycle.Store;
 import evenhand.cycle.StoredJob;
 import evenhand.cycle.Token;
 import evenhand.cycle.World;
+import evenhand.cycle.accounts.AccountBook;
+import evenhand.cycle.accounts.AccountChange;
+import evenhand.cycle.accounts.GpuTime;
 import evenhand.facts.NodeState;
 import evenhand.facts.Reservation;
 import evenhand.facts.Share;
@@ -24,12 +27,16 @@ import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.HoldingCost;
 import evenhand.outcomes.Wait;
+import evenhand.policy.ChargeUnit;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -331,11 +338,196 @@ abstract class StoreContract {
   }
 
   private double windowUsage(Instant window) {
-    return store.load(window).accounts().stream()
-        .filter(a -> a.id().equals("BCG"))
-        .findFirst()
-        .orElseThrow()
-        .windowUsage();
+    return store.load(window).used().getOrDefault("BCG", new GpuTime()).in(ChargeUnit.GPU_S);
+  }
+
+  /** The same memory in a process that has just begun. */
+  Store restarted() {
+    return store;
+  }
+
+  @Test
+  void aWindowIsTheSumOfItsRowsToTheMicrosecond() {
+    Random random = new Random(41);
+    StoredJob[] jobs = {add("a", "BCG", 2), add("b", "KDG", 2), add("c", "root", 2)};
+    Instant start = T0.minus(Duration.ofDays(3));
+    for (int i = 0; i < 120; i++) {
+      StoredJob job = jobs[random.nextInt(jobs.length)];
+      String id = job.asks().id();
+      Instant from = start.plus(Math.abs(random.nextLong()) % 260_000_000_000L, ChronoUnit.MICROS);
+      if (random.nextInt(5) == 0) {
+        from = from.truncatedTo(ChronoUnit.HOURS);
+      }
+      Instant to =
+          random.nextInt(12) == 0
+              ? from
+              : from.plus(
+                  Math.abs(random.nextLong())
+                      % (random.nextInt(4) == 0 ? 180_000_000_000L : 9_000_000_000L),
+                  ChronoUnit.MICROS);
+      Tier tier = random.nextBoolean() ? MID : LOW;
+      String kind =
+          random.nextInt(6) == 0
+              ? HoldingCost.UNALLOCATED
+              : random.nextInt(8) == 0 ? "reserved" : "run";
+      Changes changes = Changes.ofCycle(to);
+      changes.hold(
+          1,
+          new HoldingCost(
+              kind, id, job.asks().account(), "n1", tier, 1 + random.nextInt(8), from, to, 1));
+      // A run may be charged later, with another.
+      if (random.nextInt(3) > 0) {
+        changes.charge(1, new Charge(job.asks().account(), id, 1), "C3");
+      }
+      store.commit(changes);
+      if (i % 8 == 7) {
+        Instant window =
+            start.plus(Math.abs(random.nextLong()) % 300_000_000_000L, ChronoUnit.MICROS);
+        sumsAreThoseOfTheRows(
+            store, random.nextBoolean() ? window : window.truncatedTo(ChronoUnit.HOURS));
+      }
+    }
+    Store again = restarted();
+    for (int hours = 1; hours < 96; hours += 5) {
+      // As a policy with another lookback would ask.
+      sumsAreThoseOfTheRows(again, T0.minus(Duration.ofHours(hours)));
+    }
+  }
+
+  private static void sumsAreThoseOfTheRows(Store store, Instant window) {
+    Map<String, GpuTime> scanned = new HashMap<>();
+    for (Store.LedgerRow row : store.ledger(null, null, 1000, Long.MAX_VALUE)) {
+      if (row.kind().equals("run") && row.charge() != null && row.to().isAfter(window)) {
+        Instant from = row.from().isAfter(window) ? row.from() : window;
+        long micros = row.gpus() * ChronoUnit.MICROS.between(from, row.to());
+        if (micros > 0) {
+          scanned.computeIfAbsent(row.account(), a -> new GpuTime()).add(row.tflops(), micros);
+        }
+      }
+    }
+    Map<String, GpuTime> summed = new HashMap<>(store.load(window).used());
+    summed.values().forEach(t -> t.microsByPrice().values().removeIf(micros -> micros == 0));
+    summed.values().removeIf(t -> t.microsByPrice().isEmpty());
+    assertThat(summed).isEqualTo(scanned);
+    scanned.forEach(
+        (account, time) -> {
+          for (ChargeUnit unit : ChargeUnit.values()) {
+            assertThat(summed.get(account).in(unit)).isEqualTo(time.in(unit));
+          }
+        });
+  }
+
+  @Test
+  void whatIsRetiredKeepsItsHistoryAndItsBranchWhatItUsed() {
+    StoredJob job = add("a", "BCG", 2);
+    Changes changes = Changes.ofCycle(T0.plusSeconds(100));
+    String id = job.asks().id();
+    changes.hold(
+        1, new HoldingCost("run", id, "BCG", "n1", MID, 2, T0, T0.plusSeconds(100), 16520));
+    changes.charge(1, new Charge("BCG", id, 16520), "C3");
+    store.commit(changes);
+    List<AccountChange> written =
+        store
+            .accounts()
+            .change(
+                all ->
+                    new AccountBook.Amendment(
+                        List.of(
+                            change("BCG", AccountChange.Kind.RETIRED, "2.0", null),
+                            change("KDG", AccountChange.Kind.MOVED, "root", null),
+                            change("KDG", AccountChange.Kind.WEIGHT, "1.0", "0.3"),
+                            change("KDG", AccountChange.Kind.OWNERS, null, "ada,kim"),
+                            change("KDG", AccountChange.Kind.USERS, null, "lee"),
+                            change("new", AccountChange.Kind.ADDED, null, "4.0"),
+                            change("new", AccountChange.Kind.USERS, null, "lee,park")),
+                        true));
+    // With work of its own it is still read, without a budget.
+    assertThat(store.load(T0).accounts())
+        .filteredOn(a -> a.id().equals("BCG"))
+        .singleElement()
+        .satisfies(a -> assertThat(a.weight()).isZero());
+    assertThat(store.accounts().openJobs()).isEqualTo(Map.of("BCG", 1));
+    Changes over = Changes.ofDesk(T0);
+    over.put(read(job.id()).over(JobState.CANCELLED, "by kim", T0, null));
+    store.commit(over);
+    Store again = restarted();
+    again.setUp(
+        List.of(MID, LOW),
+        List.of(new AccountSetup("root", null, 1), new AccountSetup("KDG", "root", 1)),
+        T0);
+    World world = again.load(T0);
+    assertThat(world.accounts())
+        .extracting(a -> a.id() + " " + a.parent() + " " + a.weight())
+        .containsExactlyInAnyOrder("root null 1.0", "KDG null 0.3", "new null 4.0");
+    assertThat(world.used().keySet()).containsExactly("root");
+    assertThat(world.used().get("root").in(ChargeUnit.TFLOP_S)).isEqualTo(16520);
+    assertThat(usage("root")).isZero();
+    assertThat(again.accounts().entries())
+        .extracting(e -> e.id() + e.owners() + e.users() + e.retiredAt())
+        .containsExactlyInAnyOrder(
+            "root[][]null", "BCG[][]" + T0, "KDG[ada, kim][]null", "new[][lee, park]null");
+    assertThat(again.accounts().changes("KDG", null, 2, Long.MAX_VALUE))
+        .containsExactly(written.get(4), written.get(3));
+    assertThat(again.accounts().changes(null, "root", 10, Long.MAX_VALUE))
+        .extracting(c -> c.account() + " " + c.kind().word())
+        .containsExactly("KDG added", "BCG added");
+    assertThatThrownBy(
+            () ->
+                again
+                    .accounts()
+                    .change(
+                        all ->
+                            new AccountBook.Amendment(
+                                List.of(
+                                    change("KDG", AccountChange.Kind.WEIGHT, "0.3", "5.0"),
+                                    change("new", AccountChange.Kind.WEIGHT, "4.0", "-1.0")),
+                                false)))
+        .isInstanceOf(RuntimeException.class);
+  }
+
+  private static AccountChange change(
+      String account, AccountChange.Kind kind, String was, String became) {
+    return new AccountChange(0, T0, account, kind, was, became, null, "ada", "a test");
+  }
+
+  @Test
+  void usageAndDemandAreThereByTheHour() {
+    StoredJob job =
+        store
+            .add(
+                new NewJob(
+                    "a", "BCG", "kim", null, 2, 3, null, null, 60, true, 0, null, "#!", List.of(),
+                    Map.of(), null),
+                0,
+                null,
+                null,
+                T0)
+            .record()
+            .job();
+    Instant hour = T0.truncatedTo(ChronoUnit.HOURS);
+    Instant end = hour.plusSeconds(2 * 3600 + 1);
+    Changes changes = Changes.ofCycle(end);
+    changes.hold(
+        1,
+        new HoldingCost(
+            "run", job.asks().id(), "BCG", "n1", MID, 2, hour.plusSeconds(3590), end, 1));
+    changes.charge(1, new Charge("BCG", job.asks().id(), 1), "C3");
+    changes.put(job.over(JobState.COMPLETED, null, end, 0));
+    store.commit(changes);
+    Instant until = hour.plusSeconds(4 * 3600);
+    assertThat(store.accounts().usage(hour, until))
+        .filteredOn(u -> u.gpuMicros() > 0)
+        .containsExactlyInAnyOrder(
+            new AccountBook.HourUse("BCG", hour, 82.6, 20_000_000),
+            new AccountBook.HourUse("BCG", hour.plusSeconds(3600), 82.6, 7_200_000_000L),
+            new AccountBook.HourUse("BCG", hour.plusSeconds(7200), 82.6, 2_000_000));
+    assertThat(store.accounts().usage(hour.plusSeconds(3600), hour.plusSeconds(7200))).hasSize(1);
+    assertThat(store.accounts().demand(hour, until))
+        .containsExactlyInAnyOrder(
+            new AccountBook.HourUse("BCG", hour, 0, 6 * (3600_000_000L - 123_456)),
+            new AccountBook.HourUse("BCG", hour.plusSeconds(3600), 0, 21_600_000_000L),
+            new AccountBook.HourUse("BCG", hour.plusSeconds(7200), 0, 6_000_000));
+    assertThat(store.accounts().spans(hour, until)).hasSize(2);
   }
 
   @Test

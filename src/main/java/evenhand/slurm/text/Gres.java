@@ -21,10 +21,23 @@ import java.util.regex.Pattern;
  * @param items every resource named, in order
  * @param whole false when a GPU item could not be read or the last item lacks its count, as happens
  *     when a column was cut; what could be read is in {@code items} all the same
+ * @param fault why the GPUs named may not be all, or not those: an entry of GPUs that cannot be
+ *     read, or a text that ends before its time; null where nothing speaks against them
  */
-public record Gres(List<Item> items, boolean whole) {
+public record Gres(List<Item> items, boolean whole, String fault) {
   private static final Pattern COUNT = Pattern.compile("(\\d{1,18})([kKmMgGtTpP]?)");
   private static final String SUFFIXES = "KMGTP";
+
+  /** More than any node has, and than a snapshot takes. */
+  private static final long MOST_GPUS = 1_000_000;
+
+  private static final Pattern GPUS = Pattern.compile("(gres[:/])?gpu([:=(].*)?$", Pattern.DOTALL);
+
+  /** The beginning of an entry of GPUs, and nothing more. */
+  private static final Pattern CUT_NAME = Pattern.compile("(gres[:/]?)?(g|gp)?");
+
+  /** What no model is called, but what a count that went wrong looks like. */
+  private static final Pattern NO_MODEL = Pattern.compile("[-+].*|\\d+\\.\\d+|\\d{7,}");
 
   /**
    * One resource of the string.
@@ -45,9 +58,11 @@ public record Gres(List<Item> items, boolean whole) {
   public static Gres read(String text) {
     List<Item> items = new ArrayList<>();
     boolean whole = true;
+    String fault = null;
     String told = Words.orNull(text);
     if (told != null) {
       List<String> pieces = pieces(told);
+      boolean counted = pieces.stream().anyMatch(p -> isGpus(p) && hasCount(p));
       for (int i = 0; i < pieces.size(); i++) {
         boolean last = i == pieces.size() - 1;
         Item item = item(pieces.get(i));
@@ -55,9 +70,43 @@ public record Gres(List<Item> items, boolean whole) {
           items.add(item);
         }
         whole &= item != null && !(last && !hasCount(pieces.get(i)));
+        if (fault == null) {
+          fault = fault(pieces.get(i), item, last, counted);
+        }
       }
     }
-    return new Gres(List.copyOf(items), whole);
+    return new Gres(List.copyOf(items), whole && fault == null, fault);
+  }
+
+  private static String fault(String piece, Item item, boolean last, boolean counted) {
+    if (piece.isEmpty()) {
+      return "an entry between its commas is empty; it may have been cut";
+    }
+    if (last && depth(piece) > 0) {
+      return "the parenthesis in " + Words.quoted(piece) + " is not closed; it may have been cut";
+    }
+    if (isGpus(piece) && item == null) {
+      return Words.quoted(piece)
+          + " cannot be read; GPUs are written gpu:COUNT or gpu:MODEL:COUNT, with details in"
+          + " parentheses behind";
+    }
+    boolean begun = last && CUT_NAME.matcher(piece).matches();
+    if (begun || isGpus(piece) && counted && !hasCount(piece)) {
+      return Words.quoted(piece) + " has no count; it may have been cut";
+    }
+    return null;
+  }
+
+  private static boolean isGpus(String piece) {
+    return GPUS.matcher(piece).lookingAt();
+  }
+
+  private static int depth(String piece) {
+    int depth = 0;
+    for (int i = 0; i < piece.length(); i++) {
+      depth += piece.charAt(i) == '(' ? 1 : piece.charAt(i) == ')' && depth > 0 ? -1 : 0;
+    }
+    return depth;
   }
 
   /** GPUs by model, in the order in which the models are first named; equal models are added up. */
@@ -153,6 +202,10 @@ public record Gres(List<Item> items, boolean whole) {
       return new Item(name, String.join(":", parts), count, noConsume, detail);
     }
     if (parts.size() > 1 || (parts.size() == 1 && !isType(parts.get(0)))) {
+      return null;
+    }
+    boolean noModel = parts.size() == 1 && NO_MODEL.matcher(parts.get(0)).matches();
+    if (name.equals("gpu") && (noModel || count > MOST_GPUS)) {
       return null;
     }
     String type = parts.isEmpty() || parts.get(0).equals("(null)") ? null : parts.get(0);

@@ -60,7 +60,7 @@ public final class Parse {
       new LinkedHashMap<>();
 
   static {
-    LINES.put("gres", text -> Map.of("gpus", Gres.read(text).gpus()));
+    LINES.put("gres", text -> Map.of("gpus", whole(Gres.read(text)).gpus()));
     LINES.put("tres", text -> single("gpus", Tres.read(text).gpus()));
     LINES.put("state", text -> state(NodeState.read(text)));
     LINES.put("hostlist", text -> Map.of("hosts", HostList.expand(text)));
@@ -213,6 +213,13 @@ public final class Parse {
       fields.remove("error");
     }
     return fields;
+  }
+
+  private static Gres whole(Gres gres) {
+    if (gres.fault() != null) {
+      throw new IllegalArgumentException(gres.fault());
+    }
+    return gres;
   }
 
   private static Map<String, Object> state(NodeState state) {

@@ -42,6 +42,42 @@ class ParseTest {
     assertThat(status).isEqualTo(Parse.DONE);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "gpu:a100:8(S:0-            | is not closed",
+        "gpu:a100:8(                | is not closed",
+        "shard:8(-/5,gpu:a100:2     | is not closed",
+        "gpu:a100:                  | cannot be read",
+        "gpu:                       | cannot be read",
+        "gpu::8                     | cannot be read",
+        "gpu:-1                     | cannot be read",
+        "gpu:a100:-1                | cannot be read",
+        "gpu:1.5                    | cannot be read",
+        "gpu:a100:8x                | cannot be read",
+        "gpu:a100:8(S:0-1)x         | cannot be read",
+        "gpu:a:b:3                  | cannot be read",
+        "gpu:99999999999999999999   | cannot be read",
+        "gpu:9999999                | cannot be read",
+        "gpu:a100:2)                | cannot be read",
+        "gres/gpu:v100=             | cannot be read",
+        "gpu:a100:8,                | is empty",
+        "gpu:a100:8,,gpu:b:1        | is empty",
+        "gpu:a100:8,gp              | has no count",
+        "gpu:a100:8,gres/g          | has no count",
+        "gpu:a100:8,gpu:h100        | has no count",
+        "gpu:a100,gpu:h100:2        | has no count",
+        "g                          | has no count",
+      })
+  void gresCutOrImpossible(String text, String said) {
+    Fixtures.Parsed parsed = parse("gres", text + "\ngpu:2\n");
+    assertThat(parsed.status()).isEqualTo(Parse.FAULTY);
+    assertThat(parsed.lines()).hasSize(2);
+    assertThat(parsed.lines().get(0).path("error").asString()).contains(said);
+    assertThat(parsed.lines().get(1).path("gpus").get(0).path("count").asInt()).isEqualTo(2);
+  }
+
   @Test
   void aLineForALine() {
     Fixtures.Parsed parsed = parse("elapsed", "00:10\r\n\nxx\n0:01");

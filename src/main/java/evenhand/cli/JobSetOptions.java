@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.function.Function;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Where the jobs that are simulated come from, and what they run on. */
@@ -55,6 +56,15 @@ final class JobSetOptions {
   private String seeds;
 
   @Option(
+      names = "--from-db",
+      description =
+          "Take the jobs that the service has seen as the job set, with its accounts and their"
+              + " weights as they were; --cluster is needed only where it has several tiers.")
+  private boolean fromService;
+
+  @Mixin private ServiceAddress service = new ServiceAddress();
+
+  @Option(
       names = "--format",
       paramLabel = "FORM",
       defaultValue = "csv",
@@ -76,20 +86,27 @@ final class JobSetOptions {
 
   /** What the job set is called in messages. */
   String called() {
-    return workload != null ? workload : Console.called(jobs);
+    return fromService ? "the service" : workload != null ? workload : Console.called(jobs);
   }
 
   /** Reads or generates the job sets: at least one. */
   List<JobSet.Source> read(Console console) {
-    if (jobs == null && workload == null) {
-      throw wrong("Name a job set with --jobs, or generate one with --workload.");
+    int sources = (jobs == null ? 0 : 1) + (workload == null ? 0 : 1) + (fromService ? 1 : 0);
+    if (sources == 0) {
+      throw wrong(
+          "Name a job set with --jobs, generate one with --workload, or take what the service has"
+              + " seen with --from-db.");
     }
-    if (jobs != null && workload != null) {
-      throw wrong("--jobs and --workload exclude each other: one names a job set, one makes one.");
+    if (sources > 1) {
+      throw wrong("Only one of --jobs, --workload and --from-db may say where the jobs come from.");
     }
     if (workload == null) {
       if (seeds != null) {
         throw wrong("--seeds needs --workload, from which a job set is made for each seed.");
+      }
+      if (fromService) {
+        JobSet set = seen(console);
+        return List.of(new JobSet.Source(null, () -> set));
       }
       if (cluster == null) {
         throw wrong("--jobs needs --cluster, the cluster that they run on.");
@@ -101,6 +118,20 @@ final class JobSetOptions {
       throw wrong("--format is about --jobs; a workload is always YAML.");
     }
     return generated(console);
+  }
+
+  private JobSet seen(Console console) {
+    if (format != Format.csv) {
+      throw wrong("--format is about --jobs, not about what a service has seen.");
+    }
+    ClusterPlan plan =
+        cluster == null ? null : ClusterPlan.read(Console.called(cluster), console.read(cluster));
+    JobSet set = new ServiceHistory(service, console).read(plan);
+    if (accounts == null) {
+      return set;
+    }
+    AccountPlan tree = tree(console);
+    return new JobSet(set.cluster(), tree, tree.known(set.trace()), null);
   }
 
   private JobSet written(Console console) {

@@ -21,8 +21,8 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * What a service has seen, as a job set: its jobs, its accounts with the weights as they were, and
- * its GPUs as they are now. Zero of the job set is midnight UTC before the first submission, so that
- * clock hours stay clock hours.
+ * its GPUs as they are now. Zero of the job set is midnight UTC before the first submission, so
+ * that clock hours stay clock hours.
  *
  * <p>A job is taken to run as long as its last attempt ran, however that ended. Jobs that never ran
  * or still run have no known length and are listed beside the others. When nodes were down is not
@@ -161,15 +161,15 @@ final class ServiceHistory {
         if (!ofWeight || at.isBefore(zero)) {
           continue;
         }
-        // Newest first: of two at one moment the last counts. One that was taken out weighs nothing,
+        // Newest first: of two at one moment the last counts. One that was taken out weighs
+        // nothing,
         // and one that was not there yet had no work.
         became.putIfAbsent(at, c.path("became").asDouble(0));
         weight = c.path("was").asDouble(c.path("became").asDouble(0));
       }
       setups.add(new AccountSetup(id, text(a, "parent"), weight));
-      became.forEach(
-          (at, to) -> changes.add(new AccountPlan.Change(micros(zero, at), id, to)));
+      became.forEach((at, to) -> changes.add(new AccountPlan.Change(micros(zero, at), id, to)));
     }
-    return new AccountPlan(setups, Map.of(), changes, true);
+    return new AccountPlan(setups, Map.of(), Map.of(), changes, true);
   }
 }

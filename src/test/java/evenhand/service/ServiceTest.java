@@ -172,8 +172,7 @@ class ServiceTest {
   private static int simulate(ByteArrayOutputStream told, String... options) {
     PrintStream to = new PrintStream(told, true, StandardCharsets.UTF_8);
     Console console = new Console(new ByteArrayInputStream(new byte[0]), to, to, Map.of());
-    Parts parts =
-        new Parts(Policies::load, settings -> 0, (kind, in, out) -> 0, Map.of());
+    Parts parts = new Parts(Policies::load, settings -> 0, (kind, in, out) -> 0, Map.of());
     Commands commands = new Commands(console, parts);
     commands.add(
         "simulate",

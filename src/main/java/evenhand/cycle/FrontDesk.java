@@ -171,7 +171,9 @@ public final class FrontDesk implements Desk {
             job.priority(),
             job.minRuntimeSeconds(),
             job.resumable(),
-            1);
+            1,
+            null,
+            job.preemptible());
     Admission admission =
         policy.get().admit(request, world.accounts(), world.tiers(), Following.inventory(world));
     if (!admission.accepted()) {

@@ -201,7 +201,8 @@ final class DroolsPolicy implements Policy {
         r.minRuntimeSeconds(),
         r.resumable(),
         r.attempt(),
-        allocated);
+        allocated,
+        r.preemptible());
   }
 
   /** Where a rule stands among the policy's modules. */

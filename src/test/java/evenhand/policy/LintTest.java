@@ -248,7 +248,7 @@ class LintTest {
     PolicyFault fault =
         catchThrowableOfType(
             PolicyFault.class, () -> Policies.load(Optional.of(rules), "fair", Map.of()));
-    assertThat(fault).hasMessageContaining("fifo, reservation, skip");
+    assertThat(fault).hasMessageContaining("fifo, priority, reservation, skip");
     assertThat(
             catchThrowableOfType(
                 PolicyFault.class, () -> Policies.load(Optional.of(rules), "../x", Map.of())))

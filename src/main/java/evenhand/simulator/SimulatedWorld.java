@@ -469,6 +469,9 @@ final class SimulatedWorld {
       again(id, now, "its start was undone");
     }
     recalled.clear();
+    if (any) {
+      beginWaiting(now);
+    }
     return any;
   }
 
@@ -567,6 +570,13 @@ final class SimulatedWorld {
 
   private void preempted(Preempt preempt, String rule, long now) {
     String id = preempt.job();
+    WaitingStart notBegun = waiting.get(id);
+    if (notBegun != null && !recalled.contains(id)) {
+      // It holds GPUs that it has not used yet: there is nothing to signal or to wait for.
+      recalled.add(id);
+      waiting.put(id, new WaitingStart(notBegun.start(), notBegun.rule(), attempts.get(id)));
+      return;
+    }
     Running r = running.get(id);
     if (r == null || r.leaving()) {
       return;

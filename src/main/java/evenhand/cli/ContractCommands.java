@@ -80,18 +80,24 @@ final class ContractCommands {
               + Show.text(job, "job")
               + " ("
               + Show.text(job, "why")
-              + (until.isEmpty() || until.equals("-") ? "" : " until " + until)
+              + (until == null ? "" : " until " + until)
               + ")");
     }
     return String.join(", ", texts);
   }
 
   private static String reason(JsonNode node) {
-    boolean byWhom = node.path("drained_by").isString();
-    return Show.text(node, "reason")
-        + (byWhom
-            ? " (by " + Show.text(node, "drained_by") + ", " + Show.text(node, "drained_at") + ")"
-            : "");
+    String reason = Show.text(node, "reason");
+    return reason == null
+        ? null
+        : reason
+            + (node.path("drained_by").isString()
+                ? " (by "
+                    + Show.text(node, "drained_by")
+                    + ", "
+                    + Show.text(node, "drained_at")
+                    + ")"
+                : "");
   }
 
   /** {@code node}: groups what is done to one node. */

@@ -69,7 +69,7 @@ class Wiring {
     switch (mode) {
       case DEMO ->
           LOG.info(
-              "DEMONSTRATION: a cluster in memory with example jobs of three labs; nothing touches"
+              "DEMONSTRATION: a cluster in memory with example jobs; nothing touches"
                   + " a real cluster. Set evenhand.cluster=slurm and evenhand.tiers for yours.");
       case SIMULATED -> LOG.info("The cluster is simulated; nothing touches a real one");
       case SLURM -> LOG.info("The cluster is Slurm's");
@@ -102,8 +102,13 @@ class Wiring {
   @Bean(destroyMethod = "close")
   @DependsOnDatabaseInitialization
   PostgresStore store(DataSource source, Settings settings, Mode mode, Clock clock) {
-    List<Tier> tiers = mode == Mode.DEMO ? Demo.TIERS : settings.tierFacts();
-    List<AccountSetup> accounts = mode == Mode.DEMO ? Demo.ACCOUNTS : settings.accountSetups();
+    boolean budgets = BudgetDemo.shows(settings.policy());
+    List<Tier> tiers =
+        mode != Mode.DEMO ? settings.tierFacts() : budgets ? BudgetDemo.TIERS : Demo.TIERS;
+    List<AccountSetup> accounts =
+        mode != Mode.DEMO
+            ? settings.accountSetups()
+            : budgets ? BudgetDemo.ACCOUNTS : Demo.ACCOUNTS;
     PostgresStore store = new PostgresStore(source, settings.cycle().lease());
     store.setUp(tiers, accounts, clock.instant());
     return store;
@@ -150,7 +155,8 @@ class Wiring {
       ObjectProvider<Steps> steps) {
     Cluster cluster =
         switch (mode) {
-          case DEMO -> Demo.cluster(clock);
+          case DEMO ->
+              BudgetDemo.shows(settings.policy()) ? BudgetDemo.cluster(clock) : Demo.cluster(clock);
           case SIMULATED -> simulated(settings, clock);
           case SLURM -> given.getIfAvailable();
         };
@@ -233,7 +239,12 @@ class Wiring {
   }
 
   @Bean
-  Demo demo(Mode mode, Desk desk) {
-    return new Demo(mode == Mode.DEMO, desk);
+  Demo demo(Mode mode, Settings settings, Desk desk) {
+    return new Demo(mode == Mode.DEMO && !BudgetDemo.shows(settings.policy()), desk);
+  }
+
+  @Bean
+  BudgetDemo budgetDemo(Mode mode, Settings settings, Desk desk, Contract contract) {
+    return new BudgetDemo(mode == Mode.DEMO && BudgetDemo.shows(settings.policy()), desk, contract);
   }
 }

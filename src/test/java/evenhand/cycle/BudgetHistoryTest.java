@@ -40,9 +40,10 @@ class BudgetHistoryTest {
   private static final long[] MINIMA = {0, 300, 900, 3600};
 
   @ParameterizedTest
-  @CsvSource({"budget,1", "budget,2", "budget-slices,3"})
-  void theContractHolds(String policy, long seed) throws PolicyFault {
-    new History(seed, Policies.load(Optional.empty(), policy, Map.of())).play(150);
+  @CsvSource({"budget,1,off", "budget,2,claim", "budget-slices,3,off", "budget-slices,4,claim"})
+  void theContractHolds(String policy, long seed, String claims) throws PolicyFault {
+    Map<String, String> set = Map.of("gang_reservation", claims);
+    new History(seed, Policies.load(Optional.empty(), policy, set)).play(150);
   }
 
   private static final class History {
@@ -72,6 +73,8 @@ class BudgetHistoryTest {
         cluster.node("n" + n, H100, 4);
       }
       cluster.runTimes(o -> Duration.ofSeconds(200 + random.nextInt(7000)));
+      // Some leave at once, some late in their grace time, some not before it is over.
+      cluster.leaveTimes(o -> Duration.ofSeconds(random.nextInt(90)));
       begin();
     }
 

@@ -1,0 +1,203 @@
+package evenhand.service;
+
+import evenhand.cycle.AccountSetup;
+import evenhand.cycle.Contract;
+import evenhand.cycle.Desk;
+import evenhand.cycle.NewJob;
+import evenhand.facts.Tier;
+import evenhand.simulator.SimulatedCluster;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * The demonstration of the policies with budgets: a tree of accounts on two nodes, and within two
+ * minutes work that is protected, work that makes room, a start that waits for it, and a node that
+ * is drained and used again.
+ */
+final class BudgetDemo implements SmartLifecycle {
+  private static final Logger LOG = LoggerFactory.getLogger("evenhand.demo");
+  private static final int FIRST_READING_SECONDS = 60;
+  private static final Tier H100 = new Tier("h100", 30, 989, 8, true, "gpu", "gpu:h100");
+
+  /** How long a job here needs to save its work when it is told to leave. */
+  private static final Duration LEAVES_AFTER = Duration.ofSeconds(8);
+
+  static final List<Tier> TIERS = List.of(H100);
+  static final List<AccountSetup> ACCOUNTS =
+      List.of(
+          new AccountSetup("vision", null, 1),
+          new AccountSetup("segmentation", "vision", 2),
+          new AccountSetup("detection", "vision", 1),
+          new AccountSetup("language", null, 3),
+          new AccountSetup("chat", "language", 1),
+          new AccountSetup("translation", "language", 1));
+
+  /**
+   * In seconds after the start. {@code pretrain} is protected until 45 s. At 10 s {@code debug}
+   * takes the GPUs of {@code sweep}, which no budget pays for, and waits 8 s for it to leave. Chat
+   * has used less than its share, segmentation more: when {@code pretrain} is protected no longer
+   * it makes room for {@code finetune}. It goes on where {@code debug} has ended.
+   */
+  private static final List<Example> JOBS =
+      List.of(
+          new Example(0, "segmentation", "pretrain", 4, 40, 300),
+          new Example(1, "translation", "sweep", 4, 0, 600),
+          new Example(10, "chat", "debug", 4, 20, 60),
+          new Example(15, "chat", "finetune", 4, 30, 120),
+          new Example(20, "detection", "evaluate", 1, 10, 30));
+
+  /** The node that {@code finetune} runs on then is drained: empty when its protection ends. */
+  private static final int DRAINED_AT = 62;
+
+  private static final int USED_AGAIN_AT = 115;
+
+  private final boolean on;
+  private final Desk desk;
+  private final Contract contract;
+  private final Random random = new Random(7);
+  private ScheduledExecutorService thread;
+  private String finetune;
+  private String drained;
+
+  private record Example(int after, String account, String name, int gpus, int minimum, int runs) {}
+
+  BudgetDemo(boolean on, Desk desk, Contract contract) {
+    this.on = on;
+    this.desk = desk;
+    this.contract = contract;
+  }
+
+  /** Whether a policy has a demonstration of budgets. */
+  static boolean shows(String policy) {
+    return policy.startsWith("budget");
+  }
+
+  static SimulatedCluster cluster(Clock clock) {
+    SimulatedCluster cluster = new SimulatedCluster(clock);
+    cluster.node("a1", H100, 4);
+    cluster.node("a2", H100, 4);
+    cluster.startDelay(Duration.ofSeconds(1));
+    cluster.runTimes(Demo::runTime);
+    cluster.leaveTimes(order -> LEAVES_AFTER);
+    return cluster;
+  }
+
+  @Override
+  public synchronized void start() {
+    thread = Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "demo"));
+    if (on) {
+      thread.submit(this::open);
+    }
+  }
+
+  /** Plays it once the first reading of the cluster is in. */
+  private void open() {
+    for (int i = 0; i < FIRST_READING_SECONDS * 10 && desk.placements().isEmpty(); i++) {
+      try {
+        Thread.sleep(100);
+      } catch (InterruptedException e) {
+        return;
+      }
+    }
+    for (Example example : JOBS) {
+      thread.schedule(() -> submit(example), example.after(), TimeUnit.SECONDS);
+    }
+    thread.schedule(this::drain, DRAINED_AT, TimeUnit.SECONDS);
+    thread.schedule(this::resume, USED_AGAIN_AT, TimeUnit.SECONDS);
+    thread.scheduleWithFixedDelay(this::another, USED_AGAIN_AT + 5, 20, TimeUnit.SECONDS);
+  }
+
+  @Override
+  public synchronized void stop() {
+    thread.shutdownNow();
+    thread = null;
+  }
+
+  @Override
+  public synchronized boolean isRunning() {
+    return thread != null;
+  }
+
+  private void drain() {
+    try {
+      drained =
+          finetune == null || desk.job(finetune).on().isEmpty()
+              ? "a1"
+              : desk.job(finetune).on().get(0).node();
+      Contract.NodeView node = contract.drain(drained, "a fan is loud", "demo");
+      LOG.info("Node {} is drained: {}; it waits for {}", drained, node.reason(), node.waitsFor());
+    } catch (RuntimeException e) {
+      LOG.warn("No node was drained: {}", e.getMessage());
+    }
+  }
+
+  private void resume() {
+    try {
+      contract.resume(drained, "demo");
+      LOG.info("Node {} is repaired and used again", drained);
+    } catch (RuntimeException e) {
+      LOG.warn("Node {} is not used again: {}", drained, e.getMessage());
+    }
+  }
+
+  /** After the opening: now and then a job of one account or another. */
+  private void another() {
+    try {
+      if (desk.queue(4, null).items().size() < 4) {
+        int which = random.nextInt(4);
+        String account = List.of("segmentation", "detection", "chat", "translation").get(which);
+        submit(new Example(0, account, "training", 2, which == 3 ? 0 : 30, 60));
+      }
+    } catch (RuntimeException e) {
+      LOG.warn("The queue cannot be read: {}", e.getMessage());
+    }
+  }
+
+  private void submit(Example example) {
+    try {
+      Desk.JobView job =
+          desk.submit(
+              new NewJob(
+                  example.name(),
+                  example.account(),
+                  "demo",
+                  null,
+                  1,
+                  example.gpus(),
+                  null,
+                  null,
+                  example.minimum(),
+                  true,
+                  0,
+                  null,
+                  "#!/bin/sh\nsleep " + example.runs() + "\n",
+                  List.of(),
+                  Map.of(),
+                  null),
+              null);
+      if (example.name().equals("finetune")) {
+        finetune = job.id();
+      }
+      LOG.info(
+          "{} submits job {}: {}, {} GPUs, {}",
+          example.account(),
+          job.id(),
+          example.name(),
+          example.gpus(),
+          example.minimum() == 0
+              ? "unallocated"
+              : "protected for " + example.minimum() + " s from its start");
+    } catch (RuntimeException e) {
+      LOG.warn("An example job was not taken: {}", e.getMessage());
+    }
+  }
+}

@@ -43,7 +43,8 @@ class SweepTest {
               seed);
       sources.add(new JobSet.Source(seed, () -> set));
     }
-    return new Sweep(List.of("lookback"), settings, sources, null, Duration.ofMinutes(10), Duration.ZERO);
+    return new Sweep(
+        List.of("lookback"), settings, sources, null, Duration.ofMinutes(10), Duration.ZERO);
   }
 
   @Test

@@ -214,7 +214,7 @@ public final class FrontDesk implements Desk {
       QueueSeen queue = queueSeen(deciding);
       return SubmissionTerms.of(
           job.asks(),
-          isNew ? job.stateReason() : null,
+          isNew ? job.stateReason() : new Remarks(deciding, store::inventory).on(job),
           queue.place(job.asks()),
           queue.world(),
           queue.tree(),
@@ -303,6 +303,17 @@ public final class FrontDesk implements Desk {
   }
 
   /** PostgreSQL's texts hold every character but this one. */
+  /** Characters that would put a table, a log or a terminal out of order: controls, direction. */
+  private static boolean unseen(int character) {
+    int type = Character.getType(character);
+    return type == Character.CONTROL
+        || type == Character.FORMAT
+        || type == Character.LINE_SEPARATOR
+        || type == Character.PARAGRAPH_SEPARATOR
+        || type == Character.SURROGATE
+        || type == Character.UNASSIGNED;
+  }
+
   private static void noNul(NewJob job) {
     Map<String, String> texts = new LinkedHashMap<>();
     texts.put("name", job.name());
@@ -319,6 +330,11 @@ public final class FrontDesk implements Desk {
             throw invalid(field, field + " holds a NUL character");
           }
         });
+    for (String field : List.of("name", "user", "workdir")) {
+      if (texts.get(field) != null && texts.get(field).codePoints().anyMatch(FrontDesk::unseen)) {
+        throw invalid(field, field + " holds a character that cannot be seen; use plain text");
+      }
+    }
   }
 
   /** Names everything that was submitted; the order of the environment does not count. */
@@ -893,6 +909,11 @@ public final class FrontDesk implements Desk {
   private Explanation told(Store.JobRecord record, String message) {
     StoredJob job = record.job();
     boolean waits = waitsForVictims(record);
+    // One that never ran was ended by somebody, not by what was decided about it before.
+    DecisionView decided =
+        record.attempt() == null
+            ? null
+            : store.decisions(job.id(), 1, Long.MAX_VALUE).stream().findFirst().orElse(null);
     return new Explanation(
         job.asks().id(),
         job.state(),
@@ -906,11 +927,8 @@ public final class FrontDesk implements Desk {
         null,
         List.of(),
         0,
-        store.decisions(job.id(), 1, Long.MAX_VALUE).stream()
-            .findFirst()
-            .map(DecisionView::id)
-            .orElse(null),
-        job.endedAt() != null ? job.endedAt() : job.startedAt());
+        decided == null ? null : decided.id(),
+        decided != null ? decided.at() : job.endedAt() != null ? job.endedAt() : job.startedAt());
   }
 
   private static boolean waitsForVictims(Store.JobRecord record) {

@@ -362,7 +362,7 @@ function point(panel, event) {
   const kept = panel.kept.find((k) => k.head[1] <= at.t && at.t < k.head[1] + k.head[2] && k.ranges.some(([a, n]) => a <= row && row < a + n));
   const down = panel.down.find((d) => d.head[0] <= at.t && at.t < d.head[0] + d.head[1] && d.ranges.some(([a, n]) => a <= row && row < a + n));
   showTip(event.clientX, event.clientY, "transparent",
-    kept ? "Reserved for job " + cut(jobName(kept.head[0]), 80) : down ? "Node " + panel.policy.words[down.head[2]] : "Idle",
+    kept ? "Kept for job " + cut(jobName(kept.head[0]), 80) : down ? "Node " + panel.policy.words[down.head[2]] : "Idle",
     [gpuName(row), moment(at.t, true)]);
 }
 
@@ -476,7 +476,7 @@ function key() {
   if (policies.some((p) => p.summary.preemptions))
     items.push(keyOf((g, c, d) => { bar(g, c); g.fillStyle = d ? "rgb(255,92,80)" : "rgb(206,22,22)"; g.fillRect(56, 4, 6, 20); }, "was preempted here (red edge; the strip on top counts them)"));
   if (gantt.panels.some((p) => p.kept.length))
-    items.push(keyOf((g, c, d) => { g.fillStyle = d ? "#ebeef2" : "#28303a"; for (let x = 4; x < 66; x += 4) for (let y = 6; y < 24; y += 4) g.fillRect(x, y, 1.5, 1.5); g.fillRect(4, 4, 60, 1); }, "kept by a reservation (which GPUs of the node is settled when its job starts)"));
+    items.push(keyOf((g, c, d) => { g.fillStyle = d ? "#ebeef2" : "#28303a"; for (let x = 4; x < 66; x += 4) for (let y = 6; y < 24; y += 4) g.fillRect(x, y, 1.5, 1.5); g.fillRect(4, 4, 60, 1); }, "idle, kept by a reservation or a claim (which GPUs of the node is settled when its job starts)"));
   if (gantt.panels.some((p) => p.down.length))
     items.push(keyOf((g, c, d) => { g.fillStyle = d ? "#3a4148" : "#c4cad0"; g.fillRect(4, 2, 60, 24); g.fillStyle = d ? "#58606a" : "#969ea6"; for (let x = 4; x < 64; x++) for (let y = 2; y < 26; y++) if ((x + y) % 9 < 1 || (x - y + 90) % 9 < 1) g.fillRect(x, y, 1, 1); }, "node draining or down"));
   items.push(keyOf(() => {}, "idle"));

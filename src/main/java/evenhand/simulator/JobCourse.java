@@ -78,8 +78,8 @@ public final class JobCourse {
   }
 
   /**
-   * GPUs of one placement that a reservation held for it over a stretch of time in which nothing
-   * else changed; which of the placement's GPUs is not settled before the job starts.
+   * GPUs of one placement that a reservation or a claim held idle for it over a stretch of time;
+   * which of the placement's GPUs is not settled before the job starts.
    */
   public record Hold(String node, String tier, int gpus, long fromMicros, long toMicros) {}
 
@@ -144,7 +144,27 @@ public final class JobCourse {
     return List.copyOf(runs);
   }
 
-  /** Stretches of holding a reservation, in order: the rows of the ledger for them. */
+  /**
+   * Adds a stretch; one that goes on with the last of the same placement and count becomes one with
+   * it, for a claim on many nodes would else fill the memory.
+   */
+  void holds(Hold hold) {
+    for (int i = holds.size() - 1; i >= 0 && holds.size() - i <= 1024; i--) {
+      Hold last = holds.get(i);
+      if (last.node().equals(hold.node()) && last.tier().equals(hold.tier())) {
+        if (last.gpus() == hold.gpus() && last.toMicros() == hold.fromMicros()) {
+          holds.set(
+              i,
+              new Hold(last.node(), last.tier(), last.gpus(), last.fromMicros(), hold.toMicros()));
+          return;
+        }
+        break;
+      }
+    }
+    holds.add(hold);
+  }
+
+  /** Stretches of holding GPUs idle by a reservation or a claim, as they began. */
   public List<Hold> holds() {
     return List.copyOf(holds);
   }

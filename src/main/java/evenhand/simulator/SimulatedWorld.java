@@ -266,7 +266,10 @@ final class SimulatedWorld {
     if (claim != null) {
       for (Share share : claim.on()) {
         int free = places.get(key(share.node(), share.tier().name())).free();
-        reservedGpuMicros += (now - claimedUntil) * Math.min(free, share.gpus());
+        int idle = Math.min(free, share.gpus());
+        if (idle > 0) {
+          reserved(claim.job(), share.node(), share.tier().name(), idle, claimedUntil, now);
+        }
       }
     }
     claimedUntil = now;
@@ -761,7 +764,7 @@ final class SimulatedWorld {
   private void reserved(String job, String node, String tier, int gpus, long from, long to) {
     reservedGpuMicros += (to - from) * gpus;
     if (to > from) {
-      course(job).holds.add(new JobCourse.Hold(node, tier, gpus, from, to));
+      course(job).holds(new JobCourse.Hold(node, tier, gpus, from, to));
     }
   }
 

@@ -190,6 +190,46 @@ class ReportTest {
   }
 
   @Test
+  void whatClaimsHoldIdleIsDrawnToo() throws PolicyFault {
+    // b's gang wants both nodes; n2 is free from 300 on and is kept idle for it until a's minimum
+    // on n1 is over.
+    Trace trace =
+        CsvTrace.read(
+            "j.csv",
+            "job_id,account,submit_s,nodes,num_gpus,run_s,min_runtime_s\n"
+                + "a,A,0,1,4,9000,3600\nc,A,0,1,4,300,300\nb,B,60,2,4,600,600\n");
+    ClusterPlan cluster =
+        ClusterPlan.read("c.yaml", "tiers: {g: {}}\nnodes: {\"n[1-2]\": {g: 4}}\n");
+    Simulation.Result result =
+        new Simulation(
+                Policies.load(Optional.empty(), "budget", Map.of("gang_reservation", "claim")),
+                cluster,
+                AccountPlan.none(),
+                trace.jobs(),
+                null,
+                Duration.ofMinutes(10),
+                Simulation.NOBODY)
+            .run();
+    JobSet set = new JobSet(cluster, AccountPlan.none(), trace, null);
+    JsonNode policy =
+        data(ReportPage.html(List.of(Played.of(result, set, Micros.HOUR)), null))
+            .path("policies")
+            .get(0);
+    JsonNode kept = policy.path("kept");
+    double gpuSeconds = 0;
+    for (int k = 0; k < kept.size(); ) {
+      int ranges = kept.get(k + 3).asInt();
+      for (int i = 0; i < ranges; i++) {
+        gpuSeconds += kept.get(k + 2).asDouble() * kept.get(k + 5 + 2 * i).asInt();
+      }
+      k += 4 + 2 * ranges;
+    }
+    assertThat(gpuSeconds)
+        .isPositive()
+        .isEqualTo(policy.path("summary").path("reserved_idle_gpu_s").asDouble());
+  }
+
+  @Test
   void usageIsWhatRanWithinTheWindow() throws PolicyFault {
     Trace trace =
         CsvTrace.read(

@@ -58,15 +58,20 @@ class SimulateTest {
             "12h",
             "--until",
             "1d",
+            "--pictures",
             "--out",
             out.toString());
     assertThat(status).as(told).isZero();
+    for (String name : new String[] {"report.html", "gantt.svg", "usage.svg", "gantt.png"}) {
+      assertThat(out.resolve(name)).isNotEmptyFile();
+    }
     assertThat(told).contains("budget-slices").contains("fifo");
     for (String policy : new String[] {"budget-slices", "fifo"}) {
       assertThat(out.resolve(policy)).isDirectoryContaining("glob:**/summary.json");
       assertThat(Files.readString(out.resolve(policy).resolve("summary.json")))
           .contains(
-              "\"delivered_over_entitled\"", "\"decide_ms\"", "\"policy_hash\"", "\"by_gpus\"");
+              "\"delivered_over_entitled\"", "\"decide_ms\"", "\"policy_hash\"", "\"by_gpus\"")
+          .contains("\"seed\" : 3");
       assertThat(out.resolve(policy).resolve("jobs.csv")).isNotEmptyFile();
       assertThat(out.resolve(policy).resolve("events.csv")).isNotEmptyFile();
     }
@@ -124,5 +129,79 @@ class SimulateTest {
         .contains("7,bcg,kim,,1,2,")
         .contains("COMPLETED");
     assertThat(told).contains("1 of 2 rows cannot be jobs").contains("never ran");
+  }
+
+  @Test
+  void settingsAreSweptOverSeeds() throws IOException {
+    String workload =
+        file(
+            "w.yaml",
+            "length: 3h\nnodes: 1\nload: 1\nteams: {a: {}, b: {}}\n"
+                + "classes: {c: {part: 1, gpus: [1, 4], run_p10: 5m, run_p90: 1h}}\n");
+    Path out = folder.resolve("o");
+    String[] call = {
+      "simulate",
+      "--workload",
+      workload,
+      "--seeds",
+      "4..5",
+      "--policy",
+      "fifo",
+      "--policy",
+      "skip",
+      "--sweep",
+      "preference=tier_desc,node_asc|tier_desc,idle_asc,node_asc",
+      "--quiet",
+      "--out",
+      out.toString(),
+      "-o",
+      "json"
+    };
+    assertThat(run(call)).as(told).isZero();
+    assertThat(Files.readString(out.resolve("sweep.csv")).lines().toList())
+        .hasSize(5)
+        .element(1)
+        .asString()
+        .startsWith("fifo,\"tier_desc,node_asc\",2,");
+    assertThat(Files.readString(out.resolve("sweep-runs.csv")).lines().toList()).hasSize(9);
+    assertThat(Files.readString(out.resolve("fifo/summary.json"))).contains("\"seed\" : 4");
+    assertThat(out.resolve("report.html")).isNotEmptyFile();
+    assertThat(told).contains("\"seeds\":[\"4\",\"5\"]");
+  }
+
+  @Test
+  void whatCannotBeSweptIsSaidBeforeAnythingRuns() throws IOException {
+    String workload = file("w.yaml", Files.readString(Path.of("fixtures/workloads/small.yaml")));
+    String out = folder.resolve("o").toString();
+    String[] start = {"simulate", "--policy", "budget", "--out", out};
+    assertThat(run(more(start))).isEqualTo(2);
+    assertThat(told).contains("--jobs").contains("--workload");
+    assertThat(run(more(start, "--workload", workload, "--seeds", "5..1"))).isEqualTo(2);
+    assertThat(told).contains("--seeds is \"5..1\"").contains("1..5");
+    assertThat(run(more(start, "--jobs", workload, "--seeds", "1..2"))).isEqualTo(2);
+    assertThat(told).contains("--seeds needs --workload");
+    assertThat(run(more(start, "--workload", workload, "--sweep", "lookback=1d,,3d"))).isEqualTo(2);
+    assertThat(told).contains("has an empty value");
+    assertThat(run(more(start, "--workload", workload, "--sweep", "lookbak=1d"))).isEqualTo(2);
+    assertThat(told).contains("lookback");
+    assertThat(
+            run(
+                more(
+                    start,
+                    "--workload",
+                    workload,
+                    "--seeds",
+                    "1..600",
+                    "--sweep",
+                    "lookback=1d,3d")))
+        .isEqualTo(2);
+    assertThat(told).contains("1200 simulations").contains("at most 1000");
+    assertThat(folder.resolve("o")).doesNotExist();
+  }
+
+  private static String[] more(String[] start, String... rest) {
+    String[] all = java.util.Arrays.copyOf(start, start.length + rest.length);
+    System.arraycopy(rest, 0, all, start.length, rest.length);
+    return all;
   }
 }

@@ -87,6 +87,7 @@ public record Scenario(
    * @param field the field that must be at fault, or null for any
    * @param by the clause that must have refused it, or null for any
    * @param says what the answer must contain; empty where it must say nothing; null for any
+   * @param preemptible whether it consents to be preempted (PR3)
    */
   public record Submit(
       String job,
@@ -105,7 +106,8 @@ public record Scenario(
       String code,
       String field,
       String by,
-      String says) {}
+      String says,
+      boolean preemptible) {}
 
   /**
    * An outcome that must be among those decided.

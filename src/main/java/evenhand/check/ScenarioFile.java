@@ -77,6 +77,7 @@ public final class ScenarioFile {
   private static final Field<Duration> MIN_RUNTIME_S =
       Field.duration("min_runtime_s").or(Duration.ZERO);
   private static final Field<Boolean> RESUMABLE = Field.flag("resumable").or(false);
+  private static final Field<Boolean> PREEMPTIBLE = Field.flag("preemptible").or(true);
   private static final Field<Integer> PRIORITY =
       Field.whole("priority", -1_000_000, 1_000_000).or(0);
   private static final Field<Duration> TIME_LIMIT = Field.duration("time_limit").or(null);
@@ -102,6 +103,7 @@ public final class ScenarioFile {
           MIN_RUNTIME,
           MIN_RUNTIME_S,
           RESUMABLE,
+          PREEMPTIBLE,
           PRIORITY,
           TIME_LIMIT,
           TIME_LIMIT_S,
@@ -705,7 +707,8 @@ public final class ScenarioFile {
             shape == REFUSE ? s.get(CODE) : null,
             shape == REFUSE ? s.get(FIELD) : null,
             shape == REFUSE ? s.get(BY) : null,
-            s.get(SAYS)));
+            s.get(SAYS),
+            s.get(PREEMPTIBLE)));
   }
 
   private static Shape without(Shape shape) {

@@ -268,7 +268,8 @@ final class ScenarioRun {
         "#!/bin/sh\n",
         List.of(),
         Map.of(),
-        null);
+        null,
+        s.preemptible());
   }
 
   private void submit(Step step, Submit submit) {

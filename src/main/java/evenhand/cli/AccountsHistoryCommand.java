@@ -43,7 +43,7 @@ final class AccountsHistoryCommand extends Command {
 
   @Override
   public Integer call() {
-    String path = "/v1/accounts/" + ServiceAddress.encode(id);
+    String path = "/v1/accounts/" + ServiceAddress.id("account", id);
     List<JsonNode> items =
         service
             .list(

@@ -50,7 +50,7 @@ final class AccountsWeightsCommand extends Command {
 
   @Override
   public Integer call() {
-    String path = "/v1/accounts/" + ServiceAddress.encode(id) + "/weights";
+    String path = "/v1/accounts/" + ServiceAddress.id("account", id) + "/weights";
     JsonNode answer = weights.isEmpty() ? service.get(console(), path) : set(path);
     if (output.isJson()) {
       print(answer.toString());

@@ -1,5 +1,6 @@
 package evenhand.cli;
 
+import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -33,12 +34,18 @@ final class CancelCommand extends Command {
   public Integer call() {
     String by = user == null ? System.getProperty("user.name", "anonymous") : user;
     String body = new JsonMapper().createObjectNode().put("user", by).toString();
-    String path = "/v1/jobs/" + ServiceAddress.encode(id) + "/cancel";
+    String path = "/v1/jobs/" + ServiceAddress.id("job", id) + "/cancel";
     JsonNode job = service.post(console(), path, body, Map.of()).body();
+    boolean late =
+        List.of("COMPLETED", "FAILED", "TIMEOUT", "PREEMPTED").contains(Show.text(job, "state"));
     print(
         output.isJson()
             ? job.toString()
-            : "Job " + Show.text(job, "id") + " is " + Show.text(job, "state") + ".");
-    return Exit.DONE;
+            : "Job "
+                + Show.text(job, "id")
+                + " is "
+                + Show.text(job, "state")
+                + (late ? " already; there is nothing to cancel." : "."));
+    return late ? Exit.NO : Exit.DONE;
   }
 }

@@ -23,7 +23,7 @@ final class DecisionCommand extends Command {
 
   @Override
   public Integer call() {
-    JsonNode found = service.get(console(), "/v1/decisions/" + ServiceAddress.encode(id));
+    JsonNode found = service.get(console(), "/v1/decisions/" + ServiceAddress.id("decision", id));
     if (output.isJson()) {
       print(found.toString());
       return Exit.DONE;

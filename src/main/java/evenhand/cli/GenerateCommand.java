@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
     name = "generate",
     description = {
       "Generate a job set from a workload and a seed: DIR/jobs.csv, cluster.yaml, accounts.yaml,"
-          + " as simulate reads them.",
+          + " as simulate reads them, and origin.json, from which it knows the seed.",
       "The same workload and seed give the same files."
     },
     footer = {"", "Exit status: 0 done, 2 the workload is at fault, 3 a file cannot be written."})
@@ -56,7 +56,9 @@ public final class GenerateCommand extends Command {
     }
     try {
       Files.createDirectories(out);
-      Files.writeString(out.resolve("jobs.csv"), Generator.csv(jobs));
+      String csv = Generator.csv(jobs);
+      Files.writeString(out.resolve("jobs.csv"), csv);
+      Files.writeString(out.resolve(Origin.FILE), Origin.text(file, seed, jobs.size(), csv));
       Files.writeString(out.resolve("cluster.yaml"), generator.cluster());
       Files.writeString(out.resolve("accounts.yaml"), generator.accounts());
     } catch (IOException e) {

@@ -19,7 +19,7 @@ final class JobCommand extends Command {
 
   @Override
   public Integer call() {
-    JsonNode job = service.get(console(), "/v1/jobs/" + ServiceAddress.encode(id));
+    JsonNode job = service.get(console(), "/v1/jobs/" + ServiceAddress.id("job", id));
     console().out().print(output.isJson() ? job + "\n" : table(job));
     return Exit.DONE;
   }

@@ -108,6 +108,18 @@ final class ServiceAddress {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
+  /**
+   * An id as part of a path.
+   *
+   * @throws Failed with status 1 for one that no path can hold, and so none that was given out
+   */
+  static String id(String what, String id) {
+    if (id.isEmpty() || id.chars().anyMatch(c -> c < ' ' || c == '/' || c == '\\')) {
+      throw new Failed(Exit.NO, "There is no " + what + " \"" + Table.clean(id) + "\".");
+    }
+    return encode(id);
+  }
+
   private String url(Console console) {
     String url = server == null ? console.environment().get(VARIABLE) : server;
     url = url == null || url.isBlank() ? USUAL : url.strip();

@@ -3,15 +3,16 @@ package evenhand.cli;
 import evenhand.input.Durations;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
-import evenhand.simulator.AccountPlan;
-import evenhand.simulator.ClusterPlan;
-import evenhand.simulator.CsvTrace;
-import evenhand.simulator.Figures;
+import evenhand.simulator.JobSet;
+import evenhand.simulator.Pictures;
+import evenhand.simulator.Played;
+import evenhand.simulator.ReportPage;
 import evenhand.simulator.ResultFiles;
 import evenhand.simulator.Simulation;
-import evenhand.simulator.SwfTrace;
+import evenhand.simulator.Sweep;
 import evenhand.simulator.Trace;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -33,8 +35,11 @@ import tools.jackson.databind.json.JsonMapper;
     description = {
       "Play a job set on a cluster by each policy's own rules; only clock and cluster are"
           + " simulated.",
-      "Writes DIR/POLICY/summary.json, jobs.csv and events.csv for each policy, and"
-          + " DIR/unreadable.csv where rows of the job set cannot be jobs."
+      "Writes DIR/POLICY/summary.json, jobs.csv and events.csv for each policy, DIR/report.html"
+          + " with pictures of them all, and DIR/unreadable.csv where rows of the job set cannot be"
+          + " jobs. With --sweep or several --seeds also DIR/sweep.csv, a line a setting, and"
+          + " DIR/sweep-runs.csv, a line a simulation; the other files are then of each policy's"
+          + " first setting and the first seed."
     },
     footer = {
       "",
@@ -43,41 +48,12 @@ import tools.jackson.databind.json.JsonMapper;
       "The same input gives the same files, but for the times it took, in summary.json.",
       "",
       "Exit status: 0 simulated, 2 an input, a setting or a rule is at fault, 3 a file cannot be"
-          + " written."
+          + " written, or a picture not be drawn."
     })
 public final class SimulateCommand extends Command {
-  /** Forms of job sets. */
-  public enum Format {
-    csv,
-    sacct,
-    swf
-  }
-
   private final PolicySource policies;
-  private final Function<String, Trace> sacct;
 
-  @Option(
-      names = "--cluster",
-      paramLabel = "FILE",
-      required = true,
-      description = "The cluster, YAML: tiers, nodes, changes.")
-  private String cluster;
-
-  @Option(names = "--jobs", paramLabel = "FILE", required = true, description = "The job set.")
-  private String jobs;
-
-  @Option(
-      names = "--format",
-      paramLabel = "FORM",
-      defaultValue = "csv",
-      description = "Form of the job set: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-  private Format format = Format.csv;
-
-  @Option(
-      names = "--accounts",
-      paramLabel = "FILE",
-      description = "The tree of accounts, YAML; without it every account is alike.")
-  private String accounts;
+  @Mixin private final JobSetOptions input;
 
   @Option(
       names = "--policy",
@@ -97,6 +73,22 @@ public final class SimulateCommand extends Command {
       paramLabel = "KEY=VALUE",
       description = "Change a parameter or choice of the policies for this once.")
   private Map<String, String> settings = new LinkedHashMap<>();
+
+  @Option(
+      names = "--sweep",
+      paramLabel = "KEY=V1,V2",
+      description =
+          "Try each of these values of a parameter, e.g. lookback=1d,3d,7d; values that have commas"
+              + " are parted by |. Several --sweep give every combination.")
+  private Map<String, String> sweeps = new LinkedHashMap<>();
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description =
+          "How many simulations of a sweep run at a time; changes no result (default: one for each"
+              + " processor).")
+  private Integer threads;
 
   @Option(
       names = "--lookback",
@@ -133,6 +125,12 @@ public final class SimulateCommand extends Command {
   @Option(names = "--strict", description = "Rows that cannot be jobs are an error.")
   private boolean strict;
 
+  @Option(
+      names = "--pictures",
+      description =
+          "Also write gantt and usage, the two main pictures, as .svg and .png for documents.")
+  private boolean pictures;
+
   @Option(names = "--quiet", description = "Say nothing while it goes on.")
   private boolean quiet;
 
@@ -152,7 +150,7 @@ public final class SimulateCommand extends Command {
   public SimulateCommand(Console console, PolicySource policies, Function<String, Trace> sacct) {
     super(console);
     this.policies = policies;
-    this.sacct = sacct;
+    this.input = new JobSetOptions(sacct);
   }
 
   @Override
@@ -166,107 +164,175 @@ public final class SimulateCommand extends Command {
       throw wrongUse("--every must be more than 0 s.");
     }
     Duration leave = duration("--leave-after", leaveAfter);
-    ClusterPlan plan = ClusterPlan.read(Console.called(cluster), console().read(cluster));
-    AccountPlan tree =
-        accounts == null
-            ? AccountPlan.none()
-            : AccountPlan.read(Console.called(accounts), console().read(accounts));
-    Trace trace = tree.known(trace(plan));
-    if (!trace.unreadable().isEmpty() && strict) {
-      throw new Failed(Exit.WRONG_USE, unreadable(trace));
+    if (threads != null && (threads < 1 || threads > 1024)) {
+      throw wrongUse("--threads must be 1 to 1024.");
     }
-    List<Policy> loaded = new ArrayList<>();
-    for (String name : names) {
-      loaded.add(load(name));
+    List<JobSet.Source> sources = input.read(console());
+    JobSet first = sources.get(0).make().get();
+    if (!first.trace().unreadable().isEmpty() && strict) {
+      throw new Failed(Exit.WRONG_USE, unreadable(first.trace()));
     }
-    write(out, null);
-    if (!trace.unreadable().isEmpty()) {
-      write(out.resolve("unreadable.csv"), ResultFiles.unreadable(trace));
-      say(unreadable(trace));
+    List<Sweep.Setting> tried = settings(sources.size());
+    write(out, (byte[]) null);
+    if (!first.trace().unreadable().isEmpty()) {
+      write(out.resolve("unreadable.csv"), ResultFiles.unreadable(first.trace()));
+      say(unreadable(first.trace()));
     }
-    Table table =
-        Table.of(
-            "POLICY",
-            ">FINISHED",
-            ">REFUSED",
-            ">UNREADABLE",
-            ">WAIT_P50_S",
-            ">WAIT_P90_S",
-            ">JCT_MEAN_S",
-            ">UTILIZATION",
-            ">PREEMPTED",
-            ">DELIVERED/ENTITLED",
-            ">CYCLES",
-            ">WALL_S");
-    List<Map<String, Object>> summaries = new ArrayList<>();
-    for (Policy policy : loaded) {
-      summaries.add(simulate(policy, plan, tree, trace, stop, pause, leave, table));
+    boolean sweep = sources.size() > 1 || !sweeps.isEmpty();
+    return sweep
+        ? sweep(new Sweep(List.copyOf(sweeps.keySet()), tried, sources, stop, pause, leave))
+        : compare(tried, first, stop, pause, leave);
+  }
+
+  /** Each policy once on one job set. */
+  private int compare(
+      List<Sweep.Setting> tried, JobSet set, Duration stop, Duration pause, Duration leave) {
+    List<Played> played = new ArrayList<>();
+    for (Sweep.Setting setting : tried) {
+      Simulation.Result result;
+      try {
+        result =
+            new Simulation(
+                    setting.policy(),
+                    set.cluster(),
+                    set.accounts(),
+                    set.trace().jobs(),
+                    stop,
+                    pause,
+                    leave,
+                    witness(setting.policy()))
+                .run();
+      } catch (Simulation.Restless e) {
+        throw new Failed(Exit.WRONG_USE, e.getMessage() + ".");
+      }
+      Played one = Played.of(result, set, setting.windowMicros());
+      files(one);
+      played.add(one);
     }
+    int status = report(played, null);
     print(
         output.isJson()
-            ? new JsonMapper().writeValueAsString(Map.of("items", summaries))
-            : table.text().stripTrailing());
-    return Exit.DONE;
+            ? new JsonMapper()
+                .writeValueAsString(Map.of("items", played.stream().map(Played::summary).toList()))
+            : SimulationTable.of(played));
+    return status;
   }
 
-  private Map<String, Object> simulate(
-      Policy policy,
-      ClusterPlan plan,
-      AccountPlan tree,
-      Trace trace,
-      Duration stop,
-      Duration pause,
-      Duration leave,
-      Table table) {
-    Simulation.Result result;
+  /** Each setting of each policy on each job set. */
+  private int sweep(Sweep sweep) {
+    Sweep.Outcome outcome;
     try {
-      result =
-          new Simulation(policy, plan, tree, trace.jobs(), stop, pause, leave, witness(policy))
-              .run();
+      outcome =
+          sweep.run(
+              threads == null ? Runtime.getRuntime().availableProcessors() : threads, progress());
     } catch (Simulation.Restless e) {
-      throw new Failed(Exit.WRONG_USE, e.getMessage() + ".");
+      throw new Failed(Exit.WRONG_USE, "Policy " + e.getMessage() + ".");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Failed(Exit.OUTSIDE, "The simulations were interrupted.");
     }
-    Duration warmUp =
-        policy.lookback().orElse(lookback == null ? Duration.ofDays(7) : duration("", lookback));
-    Figures figures = new Figures(result, trace, warmUp.toSeconds() * 1_000_000);
-    Map<String, Object> summary = figures.summary();
-    summary.put("seed", null);
-    Map<String, Object> timing = figures.timing();
-    summary.putAll(timing);
-    Path folder = out.resolve(policy.name());
-    write(folder, null);
+    write(out.resolve("sweep.csv"), sweep.csv(outcome));
+    write(out.resolve("sweep-runs.csv"), sweep.runsCsv(outcome));
+    outcome.first().forEach(this::files);
+    int status = report(outcome.first(), sweep.data(outcome));
+    print(
+        output.isJson()
+            ? new JsonMapper().writeValueAsString(sweep.data(outcome))
+            : SimulationTable.of(sweep.data(outcome)));
+    return status;
+  }
+
+  private void files(Played played) {
+    Path folder = out.resolve(played.name());
+    write(folder, (byte[]) null);
     write(
         folder.resolve("summary.json"),
-        new JsonMapper().writerWithDefaultPrettyPrinter().writeValueAsString(summary) + "\n");
-    write(folder.resolve("jobs.csv"), ResultFiles.jobs(result));
-    write(folder.resolve("events.csv"), ResultFiles.events(result));
-    table.row(
-        policy.name(),
-        summary.get("finished"),
-        summary.get("refused"),
-        summary.get("unreadable"),
-        all(summary, "wait_s", "p50"),
-        all(summary, "wait_s", "p90"),
-        all(summary, "jct_s", "mean"),
-        part(summary.get("utilization")),
-        summary.get("preemptions"),
-        part(summary.get("delivered_over_entitled")),
-        summary.get("cycles"),
-        part(timing.get("wall_s")));
-    return summary;
+        new JsonMapper().writerWithDefaultPrettyPrinter().writeValueAsString(played.summary())
+            + "\n");
+    write(folder.resolve("jobs.csv"), ResultFiles.jobs(played.result()));
+    write(folder.resolve("events.csv"), ResultFiles.events(played.result()));
   }
 
-  private static Object part(Object figure) {
-    return figure == null ? null : Math.round((Double) figure * 1000) / 1000.0;
+  private int report(List<Played> played, Map<String, Object> sweep) {
+    write(out.resolve("report.html"), ReportPage.html(played, sweep));
+    if (!pictures) {
+      return Exit.DONE;
+    }
+    List<String> without = new ArrayList<>();
+    Pictures.of(played, without::add).forEach((name, bytes) -> write(out.resolve(name), bytes));
+    without.forEach(
+        why ->
+            say("gantt.png and usage.png were not made: " + why + ". The .svg files are there."));
+    return without.isEmpty() ? Exit.DONE : Exit.OUTSIDE;
   }
 
-  private static Object all(Map<String, Object> summary, String figure, String which) {
-    Object value = ((Map<?, ?>) ((Map<?, ?>) summary.get(figure)).get("all")).get(which);
-    return part(value);
+  /** Every combination of the values that are tried, of each policy. */
+  private List<Sweep.Setting> settings(int sets) throws PolicyFault {
+    List<List<String>> combinations = List.of(List.of());
+    for (Map.Entry<String, String> one : sweeps.entrySet()) {
+      if (settings.containsKey(one.getKey())
+          || one.getKey().equals("lookback") && lookback != null) {
+        throw wrongUse(one.getKey() + " is both set and swept.");
+      }
+      List<List<String>> longer = new ArrayList<>();
+      for (List<String> so : combinations) {
+        for (String value : values(one.getKey(), one.getValue())) {
+          List<String> with = new ArrayList<>(so);
+          with.add(value);
+          longer.add(with);
+        }
+      }
+      combinations = longer;
+      atMost(combinations.size(), sets);
+    }
+    atMost(combinations.size(), sets);
+    List<Sweep.Setting> tried = new ArrayList<>();
+    for (String name : names) {
+      for (List<String> values : combinations) {
+        Map<String, String> set = new LinkedHashMap<>(settings);
+        int i = 0;
+        for (String key : sweeps.keySet()) {
+          set.put(key, values.get(i++));
+        }
+        Policy policy = load(name, set);
+        Duration window =
+            policy
+                .lookback()
+                .orElse(lookback == null ? Duration.ofDays(7) : duration("", lookback));
+        tried.add(new Sweep.Setting(policy, values, window.toSeconds() * 1_000_000));
+      }
+    }
+    return tried;
   }
 
-  private Policy load(String name) throws PolicyFault {
-    Map<String, String> set = new LinkedHashMap<>(settings);
+  private void atMost(int combinations, int sets) {
+    long runs = (long) combinations * sets * names.size();
+    if (runs > Sweep.MOST_RUNS) {
+      throw wrongUse(
+          "That would be "
+              + runs
+              + " simulations or more; one sweep has at most "
+              + Sweep.MOST_RUNS
+              + ".");
+    }
+  }
+
+  private List<String> values(String key, String text) {
+    List<String> values = new ArrayList<>();
+    for (String value : text.split(text.contains("|") ? "\\|" : ",", -1)) {
+      if (value.isBlank()) {
+        throw wrongUse("--sweep " + key + "=" + text + " has an empty value.");
+      }
+      if (values.contains(value.strip())) {
+        throw wrongUse("--sweep " + key + "=" + text + " names " + value.strip() + " twice.");
+      }
+      values.add(value.strip());
+    }
+    return values;
+  }
+
+  private Policy load(String name, Map<String, String> changed) throws PolicyFault {
+    Map<String, String> set = new LinkedHashMap<>(changed);
     Policy policy = policies.load(Optional.ofNullable(rules), name, set);
     if (lookback != null && policy.lookback().isPresent()) {
       duration("--lookback", lookback);
@@ -276,17 +342,6 @@ public final class SimulateCommand extends Command {
     return policy;
   }
 
-  private Trace trace(ClusterPlan plan) {
-    String text = console().read(jobs);
-    return switch (format) {
-      case csv -> CsvTrace.read(Console.called(jobs), text);
-      case sacct -> sacct.apply(text);
-      case swf ->
-          SwfTrace.read(
-              text, plan.placements().stream().mapToInt(ClusterPlan.Gpus::count).max().orElse(1));
-    };
-  }
-
   private String unreadable(Trace trace) {
     String some =
         trace.unreadable().stream()
@@ -294,7 +349,7 @@ public final class SimulateCommand extends Command {
             .map(
                 u ->
                     "\n  "
-                        + Console.called(jobs)
+                        + input.called()
                         + (u.line() > 0 ? ":" + u.line() : "")
                         + ": "
                         + Table.clean(u.reason()))
@@ -332,6 +387,16 @@ public final class SimulateCommand extends Command {
     };
   }
 
+  private IntConsumer progress() {
+    boolean told = !quiet && System.console() != null;
+    return done -> {
+      if (told) {
+        console().err().print("\r\u001b[K" + done + " simulations done ");
+        console().err().flush();
+      }
+    };
+  }
+
   private Duration duration(String option, String text) {
     try {
       return text == null ? null : Durations.parse(text);
@@ -340,13 +405,17 @@ public final class SimulateCommand extends Command {
     }
   }
 
-  /** Writes a file, or makes a folder where there is no text. */
   private static void write(Path path, String text) {
+    write(path, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Writes a file, or makes a folder where there is nothing to write. */
+  private static void write(Path path, byte[] bytes) {
     try {
-      if (text == null) {
+      if (bytes == null) {
         Files.createDirectories(path);
       } else {
-        Files.writeString(path, text);
+        Files.write(path, bytes);
       }
     } catch (IOException e) {
       throw new Failed(Exit.OUTSIDE, path + " cannot be written: " + e.getMessage() + ".");

@@ -51,7 +51,7 @@ final class VerifyCommand extends Command {
     int different = 0;
     for (String id : which.decision != null ? List.of(which.decision) : since()) {
       JsonNode verdict =
-          service.get(console(), "/v1/decisions/" + ServiceAddress.encode(id) + "/verify");
+          service.get(console(), "/v1/decisions/" + ServiceAddress.id("decision", id) + "/verify");
       verdicts.add(verdict);
       if (verdict.path("same").asBoolean(false)) {
         continue;

@@ -32,7 +32,7 @@ final class WhyCommand extends Command {
         service.get(
             console(),
             "/v1/jobs/"
-                + ServiceAddress.encode(id)
+                + ServiceAddress.id("job", id)
                 + "/why"
                 + (against == null ? "" : "?against=" + ServiceAddress.encode(against)));
     if (output.isJson()) {

@@ -20,7 +20,6 @@ import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Wait;
-import evenhand.policy.AccountTree;
 import evenhand.policy.Ordering;
 import evenhand.policy.Policy;
 import java.nio.charset.StandardCharsets;
@@ -40,13 +39,17 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The desk over the store, the policy, and what the last cycles found. */
 public final class FrontDesk implements Desk {
+  private static final Logger LOG = LoggerFactory.getLogger("evenhand.api");
   private static final int MOST_A_PAGE = 1000;
   private static final int MOST_AHEAD = 10;
   private static final int CANCEL_TRIES = 10;
@@ -61,6 +64,7 @@ public final class FrontDesk implements Desk {
   private final Function<NewJob, Optional<Objection>> objections;
   private final CycleSettings settings;
   private final Clock clock;
+  private final AtomicReference<QueueSeen> queueSeen = new AtomicReference<>();
 
   /**
    * @param latest what the cycle of this process found last: {@code cycle::latest}
@@ -167,7 +171,9 @@ public final class FrontDesk implements Desk {
             job.priority(),
             job.minRuntimeSeconds(),
             job.resumable(),
-            1);
+            1,
+            null,
+            job.preemptible());
     Admission admission =
         policy.get().admit(request, world.accounts(), world.tiers(), Following.inventory(world));
     if (!admission.accepted()) {
@@ -198,21 +204,36 @@ public final class FrontDesk implements Desk {
     return same(store.add(job, minimum, Remarks.text(admission), key, now()), idempotencyKey);
   }
 
+  /** Null for a job that no longer waits, and when they can't be told just now: it is there. */
   private Terms terms(StoredJob job, boolean isNew) {
     if (job.state() != JobState.GLOBAL_QUEUE_WAIT) {
       return null;
     }
-    World world = world();
-    Snapshot snapshot = snapshot(world);
-    Policy deciding = policy.get();
-    return SubmissionTerms.of(
-        job.asks(),
-        isNew ? job.stateReason() : null,
-        deciding.order(snapshot),
-        world,
-        new AccountTree(snapshot.accounts(), List.of()),
-        deciding,
-        settings.window(deciding).orElse(null));
+    try {
+      Policy deciding = policy.get();
+      QueueSeen queue = queueSeen(deciding);
+      return SubmissionTerms.of(
+          job.asks(),
+          isNew ? job.stateReason() : new Remarks(deciding, store::inventory).on(job),
+          queue.place(job.asks()),
+          queue.world(),
+          queue.tree(),
+          deciding,
+          settings.window(deciding).orElse(null));
+    } catch (RuntimeException e) {
+      LOG.warn("Job {} is queued, but its terms cannot be told: {}", job.id(), e.getMessage());
+      return null;
+    }
+  }
+
+  private QueueSeen queueSeen(Policy deciding) {
+    QueueSeen seen = queueSeen.get();
+    if (seen == null || !seen.holds(deciding, now())) {
+      World world = world();
+      seen = new QueueSeen(world, snapshot(world), deciding, now());
+      queueSeen.set(seen);
+    }
+    return seen;
   }
 
   /** The job with the account that its user is attached to, where it names none. */
@@ -282,6 +303,17 @@ public final class FrontDesk implements Desk {
   }
 
   /** PostgreSQL's texts hold every character but this one. */
+  /** Characters that would put a table, a log or a terminal out of order: controls, direction. */
+  private static boolean unseen(int character) {
+    int type = Character.getType(character);
+    return type == Character.CONTROL
+        || type == Character.FORMAT
+        || type == Character.LINE_SEPARATOR
+        || type == Character.PARAGRAPH_SEPARATOR
+        || type == Character.SURROGATE
+        || type == Character.UNASSIGNED;
+  }
+
   private static void noNul(NewJob job) {
     Map<String, String> texts = new LinkedHashMap<>();
     texts.put("name", job.name());
@@ -298,6 +330,11 @@ public final class FrontDesk implements Desk {
             throw invalid(field, field + " holds a NUL character");
           }
         });
+    for (String field : List.of("name", "user", "workdir")) {
+      if (texts.get(field) != null && texts.get(field).codePoints().anyMatch(FrontDesk::unseen)) {
+        throw invalid(field, field + " holds a character that cannot be seen; use plain text");
+      }
+    }
   }
 
   /** Names everything that was submitted; the order of the environment does not count. */
@@ -872,6 +909,11 @@ public final class FrontDesk implements Desk {
   private Explanation told(Store.JobRecord record, String message) {
     StoredJob job = record.job();
     boolean waits = waitsForVictims(record);
+    // One that never ran was ended by somebody, not by what was decided about it before.
+    DecisionView decided =
+        record.attempt() == null
+            ? null
+            : store.decisions(job.id(), 1, Long.MAX_VALUE).stream().findFirst().orElse(null);
     return new Explanation(
         job.asks().id(),
         job.state(),
@@ -885,11 +927,8 @@ public final class FrontDesk implements Desk {
         null,
         List.of(),
         0,
-        store.decisions(job.id(), 1, Long.MAX_VALUE).stream()
-            .findFirst()
-            .map(DecisionView::id)
-            .orElse(null),
-        job.endedAt() != null ? job.endedAt() : job.startedAt());
+        decided == null ? null : decided.id(),
+        decided != null ? decided.at() : job.endedAt() != null ? job.endedAt() : job.startedAt());
   }
 
   private static boolean waitsForVictims(Store.JobRecord record) {

@@ -13,6 +13,7 @@ import java.util.Map;
  * @param minRuntimeSeconds protected run time it declares (K1), 0 for none
  * @param timeLimitSeconds null for the partition's own limit
  * @param workdir null for the service's default
+ * @param preemptible whether it consents to be preempted; only the baseline {@code priority} asks
  */
 public record NewJob(
     String name,
@@ -30,7 +31,46 @@ public record NewJob(
     String script,
     List<String> arguments,
     Map<String, String> environment,
-    String workdir) {
+    String workdir,
+    boolean preemptible) {
+
+  /** One that consents to be preempted. */
+  public NewJob(
+      String name,
+      String account,
+      String user,
+      String role,
+      int nodes,
+      int numGpus,
+      String tier,
+      String minimumTier,
+      long minRuntimeSeconds,
+      boolean resumable,
+      int priority,
+      Long timeLimitSeconds,
+      String script,
+      List<String> arguments,
+      Map<String, String> environment,
+      String workdir) {
+    this(
+        name,
+        account,
+        user,
+        role,
+        nodes,
+        numGpus,
+        tier,
+        minimumTier,
+        minRuntimeSeconds,
+        resumable,
+        priority,
+        timeLimitSeconds,
+        script,
+        arguments,
+        environment,
+        workdir,
+        true);
+  }
 
   /** The same job, charged to this account. */
   NewJob of(String charged) {
@@ -50,6 +90,7 @@ public record NewJob(
         script,
         arguments,
         environment,
-        workdir);
+        workdir,
+        preemptible);
   }
 }

@@ -21,7 +21,7 @@ final class OrderWords {
           case "allocated" -> allocated(first, second);
           case "account_tree" -> fork(p.fork());
           case "account_usage" -> usage(p);
-          case "priority" ->
+          case "priority", "priority_class" ->
               level(p)
                   + "job "
                   + first.id()

@@ -150,7 +150,8 @@ public record StoredJob(
             asks.queuedAt(),
             asks.minRuntimeSeconds(),
             asks.resumable(),
-            asks.attempt() + 1);
+            asks.attempt() + 1,
+            asks.preemptible());
     return new StoredJob(
         id,
         again,

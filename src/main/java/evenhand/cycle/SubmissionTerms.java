@@ -5,7 +5,6 @@ import evenhand.facts.NodeState;
 import evenhand.policy.AccountTree;
 import evenhand.policy.Policy;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
 
 /** The terms on which a job has been taken (K1, K2, N5), worked out from what stands now. */
@@ -13,32 +12,26 @@ final class SubmissionTerms {
   private SubmissionTerms() {}
 
   /**
-   * @param queue in order
+   * @param queued its place in the queue
    * @param remark what the rules told its submitter, or null
    */
   static Desk.Terms of(
       Job job,
       String remark,
-      List<Job> queue,
+      QueueSeen.Place queued,
       World world,
       AccountTree tree,
       Policy policy,
       Duration window) {
-    int position = 0;
-    while (position < queue.size() && !queue.get(position).id().equals(job.id())) {
-      position++;
-    }
-    Integer place = position == queue.size() ? null : Integer.valueOf(position + 1);
-    String placed =
-        place == null ? "" : " Its place in the queue is " + place + " of " + queue.size() + ".";
+    String placed = " Its place in the queue is " + queued.place() + " of " + queued.of() + ".";
     if (!policy.hasBudgets()) {
       return new Desk.Terms(
           null,
           0,
           0,
           null,
-          place,
-          queue.size(),
+          queued.place(),
+          queued.of(),
           "Policy "
               + policy.name()
               + " has no budgets: the job is charged when it ends, and no contract protects it."
@@ -53,7 +46,7 @@ final class SubmissionTerms {
     message.append(said.endsWith(".") ? "" : ".");
     if (!allocated) {
       message.append(placed);
-      return new Desk.Terms(false, 0, 0, null, place, queue.size(), message.toString());
+      return new Desk.Terms(false, 0, 0, null, queued.place(), queued.of(), message.toString());
     }
     double gpuHours = (double) job.nodes() * job.numGpus() * job.minRuntimeSeconds() / 3600;
     int gpus =
@@ -74,7 +67,13 @@ final class SubmissionTerms {
     }
     message.append(placed);
     return new Desk.Terms(
-        true, job.minRuntimeSeconds(), gpuHours, ofWindow, place, queue.size(), message.toString());
+        true,
+        job.minRuntimeSeconds(),
+        gpuHours,
+        ofWindow,
+        queued.place(),
+        queued.of(),
+        message.toString());
   }
 
   /** {@code 8h}, {@code 90m}, {@code 45s}: the largest unit that leaves no rest. */

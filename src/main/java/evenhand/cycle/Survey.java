@@ -229,7 +229,9 @@ public final class Survey {
               job == null || job.asks().resumable(),
               minimum,
               attempt.checkpointAt(),
-              attempt.leaving()));
+              attempt.leaving(),
+              job == null ? 0 : job.asks().priority(),
+              job == null || job.asks().preemptible()));
     }
     return new Snapshot(
         policy.name(),

@@ -13,6 +13,8 @@ import java.time.Instant;
  * @param queuedAt when it entered the queue; kept when the system queues it again
  * @param minRuntimeSeconds protected run time it declares (K1)
  * @param attempt 1 for the first run, counted up each time it is queued again
+ * @param preemptible whether it consents to make room for work of a higher priority; only the
+ *     baseline {@code priority} asks (PR3)
  */
 public record Job(
     String id,
@@ -26,4 +28,36 @@ public record Job(
     Instant queuedAt,
     long minRuntimeSeconds,
     boolean resumable,
-    int attempt) {}
+    int attempt,
+    boolean preemptible) {
+
+  /** One that consents to be preempted, as all do where nobody is asked. */
+  public Job(
+      String id,
+      String account,
+      String user,
+      int nodes,
+      int numGpus,
+      String tier,
+      int minimumTierSortOrder,
+      int priority,
+      Instant queuedAt,
+      long minRuntimeSeconds,
+      boolean resumable,
+      int attempt) {
+    this(
+        id,
+        account,
+        user,
+        nodes,
+        numGpus,
+        tier,
+        minimumTierSortOrder,
+        priority,
+        queuedAt,
+        minRuntimeSeconds,
+        resumable,
+        attempt,
+        true);
+  }
+}

@@ -16,6 +16,8 @@ package evenhand.facts;
  * @param role the submitter's role; told at submission only, and no ground for a limit (N3)
  * @param allocated whether it declares a minimum run time and its account has a budget to pay it
  *     from (N5); null where no rule looks at it
+ * @param preemptible whether it consents to make room for others (PR3); true where no rule looks at
+ *     it
  */
 public record Request(
     int nodes,
@@ -30,7 +32,8 @@ public record Request(
     long minRuntimeSeconds,
     boolean resumable,
     int attempt,
-    Boolean allocated) {
+    Boolean allocated,
+    boolean preemptible) {
 
   /** One of which nobody has said whether it is allocated. */
   public Request(
@@ -59,7 +62,13 @@ public record Request(
         minRuntimeSeconds,
         resumable,
         attempt,
-        null);
+        null,
+        true);
+  }
+
+  /** GPUs of all its nodes together. */
+  public int gpus() {
+    return nodes * numGpus;
   }
 
   /** What is asked, in words: {@code 2 GPUs of sort_order >= 20 on one node}. */

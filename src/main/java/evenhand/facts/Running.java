@@ -12,6 +12,8 @@ import java.util.List;
  * @param minRuntimeSeconds the run time that gives meaningful progress, as it declared (K1)
  * @param checkpointAt its last reported checkpoint: what it did before is not lost; null for none
  * @param leaving whether it was told to make room already and will be gone soon (K6)
+ * @param priority and {@code preemptible}: as the job has them ({@link Job}), for the baseline
+ *     {@code priority}
  */
 public record Running(
     String job,
@@ -23,9 +25,38 @@ public record Running(
     boolean resumable,
     long minRuntimeSeconds,
     Instant checkpointAt,
-    boolean leaving) {
+    boolean leaving,
+    int priority,
+    boolean preemptible) {
   public Running {
     on = List.copyOf(on);
+  }
+
+  /** One of no priority in particular, which consents to be preempted. */
+  public Running(
+      String job,
+      String account,
+      List<Share> on,
+      Instant startedAt,
+      Instant protectedUntil,
+      boolean allocated,
+      boolean resumable,
+      long minRuntimeSeconds,
+      Instant checkpointAt,
+      boolean leaving) {
+    this(
+        job,
+        account,
+        on,
+        startedAt,
+        protectedUntil,
+        allocated,
+        resumable,
+        minRuntimeSeconds,
+        checkpointAt,
+        leaving,
+        0,
+        true);
   }
 
   /**
@@ -64,7 +95,9 @@ public record Running(
         resumable,
         minRuntimeSeconds,
         checkpointAt,
-        true);
+        true,
+        priority,
+        preemptible);
   }
 
   /** GPUs it holds, all nodes together. */

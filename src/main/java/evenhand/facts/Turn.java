@@ -14,6 +14,8 @@ package evenhand.facts;
  * @param startsBefore how many jobs this cycle has started already
  * @param waitingBefore the first job of this cycle that waits, or null while all before have
  *     started
+ * @param refusingHeld GPUs that work of the job's account holds now which refuses to be preempted
+ *     (PR4); 0 where no rule looks at it
  */
 public record Turn(
     String job,
@@ -24,7 +26,8 @@ public record Turn(
     Placement held,
     Claim claim,
     int startsBefore,
-    String waitingBefore) {
+    String waitingBefore,
+    int refusingHeld) {
 
   /** GPUs its reservation still lacks; all it asks for when it holds none. */
   public int lacking() {

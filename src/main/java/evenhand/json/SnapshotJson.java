@@ -136,6 +136,10 @@ public final class SnapshotJson {
       Field.flag("resumable")
           .or(false)
           .means("whether it may be queued again after a preemption (K6)");
+  private static final Field<Boolean> PREEMPTIBLE =
+      Field.flag("preemptible")
+          .or(true)
+          .means("whether it consents to make room for a higher priority (PR3)");
   private static final Field<Integer> ATTEMPT =
       Field.whole("attempt", 1, MOST_GPUS).or(1).means("1 for the first run");
   private static final Shape JOB =
@@ -152,7 +156,8 @@ public final class SnapshotJson {
           QUEUED_AT,
           MIN_RUNTIME,
           RESUMABLE,
-          ATTEMPT);
+          ATTEMPT,
+          PREEMPTIBLE);
 
   private static final Field<String> QUEUED_JOB = Field.text("job").means("one of jobs[].id");
   private static final Field<Integer> GPUS =
@@ -203,7 +208,9 @@ public final class SnapshotJson {
           RESUMABLE,
           RUNNING_MINIMUM,
           CHECKPOINT_AT,
-          LEAVING);
+          LEAVING,
+          PRIORITY,
+          PREEMPTIBLE);
 
   private static final Field<Instant> READY_AT =
       Field.time("ready_at").means("not later than then it has all of them (G2)");
@@ -491,7 +498,8 @@ public final class SnapshotJson {
                 timeOr(s, QUEUED_AT, now),
                 s.get(MIN_RUNTIME),
                 s.get(RESUMABLE),
-                s.get(ATTEMPT)));
+                s.get(ATTEMPT),
+                s.get(PREEMPTIBLE)));
       }
       return read;
     }
@@ -588,7 +596,9 @@ public final class SnapshotJson {
                     ? s.get(RUNNING_MINIMUM)
                     : Duration.between(started, until).toSeconds(),
                 timeOr(s, CHECKPOINT_AT, null),
-                s.get(LEAVING)));
+                s.get(LEAVING),
+                s.get(PRIORITY),
+                s.get(PREEMPTIBLE)));
       }
       return read;
     }
@@ -618,7 +628,7 @@ public final class SnapshotJson {
         Instant accruedAt = timeOr(s, ACCRUED_AT, since);
         checkIsPast(s, SINCE, since);
         checkIsPast(s, ACCRUED_AT, accruedAt);
-        if (accruedAt.isBefore(since)) {
+        if (!recorded && accruedAt.isBefore(since)) {
           s.fault(ACCRUED_AT, accruedAt + " is before it was started, " + since);
         }
         read.add(
@@ -767,6 +777,9 @@ public final class SnapshotJson {
     json.writeNumberProperty("min_runtime_s", job.minRuntimeSeconds());
     json.writeBooleanProperty("resumable", job.resumable());
     json.writeNumberProperty("attempt", job.attempt());
+    if (!job.preemptible()) {
+      json.writeBooleanProperty("preemptible", false);
+    }
     json.writeEndObject();
   }
 
@@ -809,6 +822,12 @@ public final class SnapshotJson {
     }
     if (running.leaving()) {
       json.writeBooleanProperty("leaving", true);
+    }
+    if (running.priority() != 0) {
+      json.writeNumberProperty("priority", running.priority());
+    }
+    if (!running.preemptible()) {
+      json.writeBooleanProperty("preemptible", false);
     }
     json.writeEndObject();
   }

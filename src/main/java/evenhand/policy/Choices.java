@@ -64,7 +64,14 @@ final class Choices {
   /** First of the queue first. */
   static final class Order {
     private static final List<String> KEYS =
-        List.of("account_usage", "account_tree", "allocated", "priority", "queued_at", "id");
+        List.of(
+            "account_usage",
+            "account_tree",
+            "allocated",
+            "priority",
+            "priority_class",
+            "queued_at",
+            "id");
     private final List<Directed> keys = new ArrayList<>();
 
     Order(List<String> keys) {
@@ -80,6 +87,11 @@ final class Choices {
     /** Whether it needs the account tree. */
     boolean usesTree() {
       return keys.stream().anyMatch(d -> d.name.equals("account_tree"));
+    }
+
+    /** Whether classes of priority are among its keys (PR1). */
+    boolean usesClasses() {
+      return keys.stream().anyMatch(d -> d.name.equals("priority_class"));
     }
 
     /**
@@ -140,6 +152,7 @@ final class Choices {
             case "account_tree" -> Comparator.comparingInt(Placed::rank);
             case "allocated" -> Comparator.comparing(Placed::allocated);
             case "priority" -> Comparator.comparingInt(Placed::priority);
+            case "priority_class" -> Comparator.comparingInt(p -> Urgency.of(p.priority()));
             case "queued_at" -> Comparator.comparing(p -> p.job.queuedAt());
             default -> Comparator.comparing(p -> p.job.id(), Natural.IDS);
           };
@@ -187,6 +200,7 @@ final class Choices {
         case "account_tree" -> null;
         case "allocated" -> placed.allocated;
         case "priority" -> placed.priority();
+        case "priority_class" -> Urgency.of(placed.priority());
         case "queued_at" -> placed.job.queuedAt();
         default -> placed.job.id();
       };
@@ -240,7 +254,7 @@ final class Choices {
   /** Which running work makes room first (K4): cheapest first. */
   static final class VictimOrder {
     private static final List<String> KEYS =
-        List.of("allocated", "lost_work", "served", "started", "id");
+        List.of("allocated", "priority_class", "lost_work", "served", "started", "id");
     private final List<Directed> keys = new ArrayList<>();
 
     VictimOrder(List<String> keys) {
@@ -266,6 +280,8 @@ final class Choices {
         Comparator<Placed> one =
             switch (d.name) {
               case "allocated" -> Comparator.comparing(p -> p.running.allocated());
+              case "priority_class" ->
+                  Comparator.comparingInt(p -> Urgency.of(p.running.priority()));
               case "lost_work" -> Comparator.comparingDouble(Placed::lost);
               case "served" -> Comparator.comparingInt(Placed::served);
               case "started" -> Comparator.comparing(p -> p.running.startedAt());
@@ -276,7 +292,7 @@ final class Choices {
       Placed[] placed = new Placed[work.size()];
       for (int i = 0; i < placed.length; i++) {
         Running r = work.get(i);
-        placed[i] = new Placed(r, r.lostWork(now), tree.rank(r.account()));
+        placed[i] = new Placed(r, r.lostWork(now), tree == null ? 0 : tree.rank(r.account()));
       }
       java.util.Arrays.sort(placed, all.thenComparing(p -> p.running.job(), Natural.IDS));
       List<Running> sorted = new ArrayList<>(placed.length);

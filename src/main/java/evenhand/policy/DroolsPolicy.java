@@ -39,10 +39,12 @@ import java.util.stream.Collectors;
 final class DroolsPolicy implements Policy {
   private final Loaded loaded;
   private final Judging judging;
+  private final Sessions sessions;
 
   DroolsPolicy(Loaded loaded) {
     this.loaded = loaded;
     this.judging = Judging.of(loaded);
+    this.sessions = new Sessions(loaded);
   }
 
   @Override
@@ -111,7 +113,7 @@ final class DroolsPolicy implements Policy {
 
   @Override
   public Decision decide(Snapshot snapshot) {
-    try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
+    try (Firing firing = new Firing(sessions)) {
       return new OneCycle(loaded, judging, snapshot, firing, null).decide();
     }
   }
@@ -120,7 +122,7 @@ final class DroolsPolicy implements Policy {
   public Acting acting() {
     Remembered remembered = new Remembered(loaded, judging);
     return snapshot -> {
-      try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
+      try (Firing firing = new Firing(sessions)) {
         return new OneCycle(loaded, judging, snapshot, firing, remembered).decide();
       }
     };
@@ -153,10 +155,9 @@ final class DroolsPolicy implements Policy {
   @Override
   public Admission admit(
       Request asked, List<Account> accounts, List<Tier> tiers, List<Placement> placements) {
-    try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
+    try (Firing firing = new Firing(sessions)) {
       Request request = withTerms(asked, accounts);
       accounts.forEach(firing::insert);
-      loaded.settings().forEach(firing::insert);
       tiers.forEach(firing::insert);
       groups(placements).forEach(firing::insert);
       kinds(placements).forEach(firing::insert);
@@ -200,7 +201,8 @@ final class DroolsPolicy implements Policy {
         r.minRuntimeSeconds(),
         r.resumable(),
         r.attempt(),
-        allocated);
+        allocated,
+        r.preemptible());
   }
 
   /** Where a rule stands among the policy's modules. */
@@ -217,9 +219,8 @@ final class DroolsPolicy implements Policy {
 
   @Override
   public Settlement settle(Ended ended, Instant now) {
-    try (Firing firing = new Firing(loaded.base(), loaded.rules())) {
+    try (Firing firing = new Firing(sessions)) {
       String about = "the end of job " + ended.job();
-      loaded.settings().forEach(firing::insert);
       firing.insert(new Moment(now));
       firing.insert(ended);
       if (ended.reservation() != null) {

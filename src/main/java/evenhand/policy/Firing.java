@@ -3,39 +3,35 @@ package evenhand.policy;
 import evenhand.outcomes.Conclusion;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import org.kie.api.KieBase;
-import org.kie.api.event.rule.DefaultRuleRuntimeEventListener;
-import org.kie.api.event.rule.ObjectInsertedEvent;
 import org.kie.api.runtime.KieSession;
 import org.kie.api.runtime.rule.FactHandle;
 
 /**
- * One working memory, for one decision; it begins when it is first needed. The shell inserts facts
- * and asks stages; what rules insert is recorded in the order in which they fired, with the rule
- * that did. Closing it ends the session.
+ * One working memory, for one decision, with the policy's settings in it; it is taken when it is
+ * first needed. The shell inserts facts and asks stages; what rules insert is recorded in the order
+ * in which they fired, with the rule that did. Closing it gives the working memory back.
  */
 final class Firing implements AutoCloseable {
   /** More firings in one stage than any sound policy needs; reaching it is an error. */
   static final int MAX_FIRINGS = 50_000;
 
-  private final KieBase base;
+  private final Sessions sessions;
   private final List<Runnable> beginnings = new ArrayList<>();
+  private Sessions.Lent lent;
   private KieSession open;
-  private final Map<String, Rule> rules;
+  private boolean failed;
   private final List<Concluded> concluded = new ArrayList<>();
 
   /** What a rule inserted. */
   record Concluded(Conclusion what, Rule by, FactHandle handle) {}
 
-  Firing(KieBase base, Map<String, Rule> rules) {
-    this.base = base;
-    this.rules = rules;
+  Firing(Sessions sessions) {
+    this.sessions = sessions;
   }
 
   /** What is inserted when the session begins: at its first use, or at once where it has begun. */
   void begin(Runnable inserting) {
-    if (open == null) {
+    if (lent == null) {
       beginnings.add(inserting);
     } else {
       inserting.run();
@@ -43,21 +39,11 @@ final class Firing implements AutoCloseable {
   }
 
   private KieSession session() {
-    if (open != null) {
-      return open;
+    if (lent == null) {
+      lent = sessions.take();
+      open = lent.recording(concluded);
+      beginnings.forEach(Runnable::run);
     }
-    open = base.newKieSession();
-    open.addEventListener(
-        new DefaultRuleRuntimeEventListener() {
-          @Override
-          public void objectInserted(ObjectInsertedEvent event) {
-            if (event.getRule() != null && event.getObject() instanceof Conclusion what) {
-              concluded.add(
-                  new Concluded(what, rules.get(event.getRule().getName()), event.getFactHandle()));
-            }
-          }
-        });
-    beginnings.forEach(Runnable::run);
     return open;
   }
 
@@ -92,9 +78,11 @@ final class Firing implements AutoCloseable {
     try {
       fired = session().fireAllRules(MAX_FIRINGS);
     } catch (RuntimeException e) {
-      throw new RuleFailed(Culprit.told(e, rules, stage, about), e);
+      failed = true;
+      throw new RuleFailed(Culprit.told(e, sessions.rules(), stage, about), e);
     }
     if (fired >= MAX_FIRINGS) {
+      failed = true;
       throw new RuleFailed(
           "the rules of stage \""
               + stage.word()
@@ -129,8 +117,8 @@ final class Firing implements AutoCloseable {
 
   @Override
   public void close() {
-    if (open != null) {
-      open.dispose();
+    if (lent != null) {
+      lent.giveBack(!failed);
     }
   }
 }

@@ -10,8 +10,10 @@ import java.util.Set;
  * @param seesPlacements whether they look at the board
  * @param byRequest whether they look at nothing that differs between two turns of one request in a
  *     cycle
+ * @param countsRefusing whether any rule of a turn looks at what an account holds by work that
+ *     refuses to be preempted (PR4)
  */
-record Judging(boolean seesPlacements, boolean byRequest) {
+record Judging(boolean seesPlacements, boolean byRequest, boolean countsRefusing) {
   static Judging of(Loaded loaded) {
     Set<String> named = loaded.names(s -> s == Stage.SHIELD || s == Stage.PREEMPT);
     boolean placements =
@@ -26,7 +28,9 @@ record Judging(boolean seesPlacements, boolean byRequest) {
                 "startsBefore",
                 "waitingBefore",
                 "reservation",
-                "held"));
+                "held",
+                "refusingHeld"),
+        loaded.names(Stage::ofTurn).contains("refusingHeld"));
   }
 
   private static boolean named(Set<String> named, String... words) {

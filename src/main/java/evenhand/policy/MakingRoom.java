@@ -46,7 +46,7 @@ final class MakingRoom {
   private Victims.Takers anyone;
   private int[] ofWork;
   private int[] accountOf;
-  private List<String> accounts;
+  private List<Party> parties;
 
   /**
    * What came of it.
@@ -62,8 +62,14 @@ final class MakingRoom {
       boolean byAnyone,
       String freeAt) {}
 
-  /** Who wants: the account, and what K5 adds to its usage. */
-  private record Taker(String account, double more) {}
+  /** Who wants: the account, what K5 adds to its usage, and its class of priority. */
+  private record Taker(String account, double more, int urgency) {}
+
+  /**
+   * Whose running work is: its account's, and where no tree of accounts ranks it, of this class of
+   * priority (PR2).
+   */
+  private record Party(String account, int urgency) {}
 
   /**
    * How running work stands to a taker; the same one for all takers to whom it stands alike.
@@ -78,12 +84,15 @@ final class MakingRoom {
     this.loaded = loaded;
     this.now = snapshot.now();
     this.tree = tree;
-    this.margin = loaded.setting("preemption_margin").number();
-    Setting slices = loaded.setting("preempt_window");
-    this.window = slices.text().equals("always") ? Double.POSITIVE_INFINITY : slices.number();
+    this.margin = tree == null ? 0 : loaded.setting("preemption_margin").number();
+    Setting slices = tree == null ? null : loaded.setting("preempt_window");
+    this.window =
+        slices == null || slices.text().equals("always")
+            ? Double.POSITIVE_INFINITY
+            : slices.number();
     this.running = snapshot.running();
     for (Running r : snapshot.running()) {
-      if (!r.leaving() && !r.unprotected(now)) {
+      if (tree != null && !r.leaving() && !r.unprotected(now)) {
         protectedOnes.add(r);
       }
     }
@@ -106,24 +115,27 @@ final class MakingRoom {
     }
     List<Running> open = new ArrayList<>();
     for (Running r : running) {
-      if (!r.leaving() && r.unprotected(now) && !gone.contains(r.job())) {
+      // Without a tree of accounts minimum run times protect nothing; consent is the rules' matter.
+      boolean mayBe = tree == null || r.unprotected(now);
+      if (!r.leaving() && mayBe && !gone.contains(r.job())) {
         open.add(r);
       }
     }
     victims = new Victims(board, loaded.victims().sort(open, now, tree));
     ofWork = new int[victims.size()];
     accountOf = new int[victims.size()];
-    Map<String, Integer> numbers = new HashMap<>();
-    accounts = new ArrayList<>();
+    Map<Party, Integer> numbers = new HashMap<>();
+    parties = new ArrayList<>();
     for (int i = 0; i < victims.size(); i++) {
       Running r = victims.work(i);
-      ofWork[i] = Judgement.ofWork(r.allocated(), true, r.intoSlice(now) <= window);
+      boolean unprotected = tree != null || r.preemptible();
+      ofWork[i] = Judgement.ofWork(r.allocated(), unprotected, r.intoSlice(now) <= window);
       accountOf[i] =
           numbers.computeIfAbsent(
-              r.account(),
-              account -> {
-                accounts.add(account);
-                return accounts.size() - 1;
+              new Party(r.account(), tree == null ? Urgency.of(r.priority()) : 0),
+              party -> {
+                parties.add(party);
+                return parties.size() - 1;
               });
     }
     anyone = victims.takers(i -> true);
@@ -166,7 +178,11 @@ final class MakingRoom {
     }
     Standing standing =
         standings.computeIfAbsent(
-            new Taker(job.account(), minimumUsage(job, fitting)), t -> standing(job, t.more()));
+            new Taker(
+                job.account(),
+                minimumUsage(job, fitting),
+                tree == null ? Urgency.of(job.priority()) : 0),
+            t -> standing(job, t));
     Judgement judged = judge.apply(standing.present());
     long allowed = judged.allowed();
     Victims.Takers takers =
@@ -300,15 +316,19 @@ final class MakingRoom {
         .orElse(null);
   }
 
-  private Standing standing(Job job, double more) {
-    int[] ofAccount = new int[accounts.size()];
+  private Standing standing(Job job, Taker taker) {
+    int[] ofAccount = new int[parties.size()];
     for (int i = 0; i < ofAccount.length; i++) {
-      String account = accounts.get(i);
+      String account = parties.get(i).account();
       boolean same = account.equals(job.account());
-      boolean behind = !same && tree.behind(account, job.account());
-      ofAccount[i] =
-          Judgement.ofAccount(
-              same, behind, behind && tree.behindAfter(account, job.account(), more, margin));
+      boolean behind =
+          tree == null
+              ? parties.get(i).urgency() < taker.urgency()
+              : !same && tree.behind(account, job.account());
+      boolean still =
+          behind
+              && (tree == null || tree.behindAfter(account, job.account(), taker.more(), margin));
+      ofAccount[i] = Judgement.ofAccount(same, behind, still);
     }
     return alike.computeIfAbsent(
         IntBuffer.wrap(ofAccount),

@@ -75,6 +75,7 @@ final class OneCycle {
   private final boolean claims;
   private final Map<String, Job> jobs = new HashMap<>();
   private Claim claim;
+  private final Refusing refusing;
   private Board board;
   private int starts;
   private String waiting;
@@ -99,14 +100,11 @@ final class OneCycle {
       queue.forEach(j -> jobs.put(j.id(), j));
     }
     this.room = loaded.preempts() ? new MakingRoom(loaded, snapshot, tree) : null;
+    this.refusing = judging.countsRefusing() ? new Refusing(snapshot) : null;
   }
 
   Decision decide() {
-    firing.begin(
-        () -> {
-          loaded.settings().forEach(firing::insert);
-          firing.insert(new Moment(snapshot.now()));
-        });
+    firing.begin(() -> firing.insert(new Moment(snapshot.now())));
     open();
     board =
         new Board(
@@ -440,7 +438,8 @@ final class OneCycle {
         looksAt.contains("minRuntimeSeconds") ? job.minRuntimeSeconds() : 0,
         looksAt.contains("resumable") && job.resumable(),
         looksAt.contains("attempt") ? job.attempt() : 0,
-        allocated);
+        allocated,
+        !looksAt.contains("preemptible") || job.preemptible());
   }
 
   /** N5: it declares a minimum run time, and its account has a budget to pay it from. */
@@ -482,7 +481,7 @@ final class OneCycle {
       if (verdict == null && key != null && (room == null || !loaded.has(Stage.RESERVE))) {
         remembered.learnNothing(key);
       }
-    } else if (room != null && mayMakeRoom(request)) {
+    } else if (mayMakeRoom(request)) {
       MakingRoom.Found found = makeRoom(job, request, key, showing);
       if (found.start() != null) {
         carryOut(found, showing);
@@ -543,7 +542,8 @@ final class OneCycle {
                 reservation == null ? null : board.at(reservation.node(), reservation.tier()),
                 mine(job.id()) ? claim : null,
                 starts,
-                waiting);
+                waiting,
+                refusing == null ? 0 : refusing.held(job.account()));
         shown.add(firing.insert(turn));
         if (requests.add(request)) {
           firing.insert(request);
@@ -702,7 +702,7 @@ final class OneCycle {
       return verdict;
     }
     verdict = verdict(firing.ask(Stage.ABSORB, about), about);
-    if (verdict == null && room != null && mayMakeRoom(turn.request())) {
+    if (verdict == null && mayMakeRoom(turn.request())) {
       MakingRoom.Found found = tried != null ? tried : makeRoom(job, turn.request(), key, showing);
       if (found.start() == null && turn.claim() != null) {
         MakingRoom.Found onClaimed = claimedRoom(job, showing);
@@ -746,9 +746,12 @@ final class OneCycle {
     return verdict;
   }
 
-  /** Unallocated work never makes others leave (K4); asking for it would be work for nothing. */
+  /**
+   * Unallocated work never makes others leave (K4); asking for it would be work for nothing. Where
+   * no rule looks at that, none is unallocated.
+   */
   private boolean mayMakeRoom(Request request) {
-    return Boolean.TRUE.equals(request.allocated());
+    return room != null && !Boolean.FALSE.equals(request.allocated());
   }
 
   /** The one verdict among what a stage concluded, null when it concluded none. */
@@ -835,6 +838,9 @@ final class OneCycle {
             rule);
         reservations.remove(start.job());
       }
+    }
+    if (refusing != null) {
+      refusing.started(start);
     }
     starts++;
   }

@@ -27,7 +27,8 @@ public interface Ordering {
    *
    * @param first the one that comes first
    * @param key the first key of the order that differs: {@code allocated}, {@code account_tree},
-   *     {@code account_usage}, {@code priority}, {@code queued_at} or {@code id}
+   *     {@code account_usage}, {@code priority}, {@code priority_class}, {@code queued_at} or
+   *     {@code id}
    * @param ofFirst what {@code first} has there, {@code ofSecond} the other; null for the tree
    * @param fork where in the tree they part; null for another key
    */

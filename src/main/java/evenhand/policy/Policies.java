@@ -42,7 +42,8 @@ public final class Policies {
           "minRuntimeSeconds",
           "resumable",
           "attempt",
-          "allocated");
+          "allocated",
+          "preemptible");
 
   /** Stands before the name of what was set for once, among a policy's texts. */
   private static final String SET = "--set ";
@@ -293,13 +294,19 @@ public final class Policies {
     if (rules.values().stream().noneMatch(r -> r.stage() == Stage.PREEMPT)) {
       return null;
     }
-    if (!order.usesTree()) {
+    if (!order.usesTree() && !order.usesClasses()) {
       faults.add(
           yaml.fault(
               "choices.order.keys",
-              "choices.order: rules of stage preempt need account_tree among its keys"));
+              "choices.order: rules of stage preempt need account_tree or priority_class among its"
+                  + " keys"));
     }
-    for (String needed : List.of("preemption_margin", "preempt_window", "grace")) {
+    // Without a tree of accounts, classes of priority say who ranks behind whom.
+    List<String> all =
+        order.usesTree()
+            ? List.of("preemption_margin", "preempt_window", "grace")
+            : List.of("grace");
+    for (String needed : all) {
       if (!parameters.containsKey(needed)) {
         faults.add(
             yaml.fault(

@@ -70,7 +70,15 @@ final class Remembered {
     keeps =
         !loaded.nodesMatter()
             && !loaded.claims()
-            && List.of("Standing", "Resident", "Moment", "alike", "most_nodes", "Account").stream()
+            && List.of(
+                    "Standing",
+                    "Resident",
+                    "Moment",
+                    "alike",
+                    "most_nodes",
+                    "Account",
+                    "refusingHeld")
+                .stream()
                 .noneMatch(named::contains);
     namesStarts = named.contains("startsBefore");
     namesWaiting = named.contains("waitingBefore");

@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 final class Syntax {
   private static final Pattern FOUND =
       Pattern.compile(
-          "\\[ERR \\d+\\] Line (\\d+):(\\d+) (?:mismatched input|no viable alternative at input"
-              + "|unexpected token|extraneous input) '(.*?)'",
+          "(?:\\[ERR \\d+\\] )?Line (\\d+):(\\d+) (?:mismatched input|no viable alternative at input"
+              + "|unexpected token|unexpected exception at input|extraneous input) '(.*?)'",
           Pattern.DOTALL);
   private static final Pattern RULE = Pattern.compile("^\\s*rule\\b.*");
   private static final Pattern WHOLE_RULE = Pattern.compile("^\\s*rule\\s+\"[^\"]*\"\\s*(//.*)?$");

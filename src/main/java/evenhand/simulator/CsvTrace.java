@@ -122,7 +122,7 @@ public final class CsvTrace {
             row.micros("run_s", null),
             row.micros("min_runtime_s", 0L) / Micros.SECOND,
             row.flag("resumable", true),
-            row.whole("priority", 0),
+            row.priority(),
             row.text("kind"),
             row.flag("preemptible", true),
             line));
@@ -175,6 +175,27 @@ public final class CsvTrace {
         throw new IllegalArgumentException(
             name + " is \"" + brief(cell) + "\"; it must be a whole number");
       }
+    }
+
+    /** A number, or the word of a class of priority (PR1). */
+    int priority() {
+      String cell = text("priority");
+      return switch (cell == null ? "" : cell.toLowerCase(Locale.ROOT)) {
+        case "urgent" -> 2;
+        case "high" -> 1;
+        case "normal" -> 0;
+        case "low" -> -1;
+        default -> {
+          try {
+            yield whole("priority", 0);
+          } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                "priority is \""
+                    + brief(cell)
+                    + "\"; it must be a whole number, or urgent, high, normal or low");
+          }
+        }
+      };
     }
 
     boolean flag(String name, boolean otherwise) {

@@ -313,7 +313,7 @@ public final class Figures {
   }
 
   /** A1. */
-  private static Map<String, Double> shares(Map<String, AccountSetup> setups) {
+  static Map<String, Double> shares(Map<String, AccountSetup> setups) {
     AccountTree tree =
         new AccountTree(
             setups.values().stream()

@@ -77,9 +77,16 @@ public final class JobCourse {
     }
   }
 
+  /**
+   * GPUs of one placement that a reservation held for it over a stretch of time in which nothing
+   * else changed; which of the placement's GPUs is not settled before the job starts.
+   */
+  public record Hold(String node, String tier, int gpus, long fromMicros, long toMicros) {}
+
   private final TraceJob job;
   private final String account;
   final List<Run> runs = new ArrayList<>();
+  final List<Hold> holds = new ArrayList<>();
   State state = State.UNSUBMITTED;
   String reason;
   String why;
@@ -135,6 +142,11 @@ public final class JobCourse {
   /** Stretches of running, in order. */
   public List<Run> runs() {
     return List.copyOf(runs);
+  }
+
+  /** Stretches of holding a reservation, in order: the rows of the ledger for them. */
+  public List<Hold> holds() {
+    return List.copyOf(holds);
   }
 
   /** Work it had to do again, GPU-microseconds. */

@@ -558,7 +558,8 @@ public final class MemoryStore implements Store {
             now,
             job.minRuntimeSeconds(),
             job.resumable(),
-            1);
+            1,
+            job.preemptible());
     keep(
         new StoredJob(
             id,

@@ -83,6 +83,7 @@ final class SimulatedWorld {
   private final Map<String, Long> leavesAt = new HashMap<>();
   private final Map<String, List<JobCourse.Held>> held = new HashMap<>();
 
+  private final boolean minimumProtects;
   private double heldTflopSeconds;
   private double chargedTflopSeconds;
   private long runGpuMicros;
@@ -187,6 +188,8 @@ final class SimulatedWorld {
     this.leaving = settings.leaving(policy);
     this.goesOn =
         Micros.of(leaveAfter.compareTo(leaving.grace()) < 0 ? leaveAfter : leaving.grace());
+    this.minimumProtects =
+        policy.clauses().stream().noneMatch(clause -> clause.clause().equals("PR3"));
     for (ClusterPlan.Gpus gpus : cluster.placements()) {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }
@@ -240,13 +243,14 @@ final class SimulatedWorld {
         asks.account(),
         start.on(),
         Micros.instant(since),
-        // Work that nobody's budget pays for is protected by nothing (N5).
-        allocated ? Micros.instant(now).plusSeconds(minimum) : Micros.instant(since),
+        protectedUntil(course(start.job()), now, since, allocated),
         allocated,
         asks.resumable(),
         minimum,
         null,
-        attempt.leaving());
+        attempt.leaving(),
+        asks.priority(),
+        asks.preemptible());
   }
 
   private List<Account> accounts(long now) {
@@ -285,7 +289,9 @@ final class SimulatedWorld {
             job.priority(),
             job.minRuntimeSeconds(),
             job.resumable(),
-            1);
+            1,
+            null,
+            job.preemptible());
     Admission admission = policy.admit(request, accounts(now), cluster.tiers(), placementFacts);
     tell(now, "submit", course, null, job.gpus(), null, null);
     if (!admission.accepted()) {
@@ -311,7 +317,8 @@ final class SimulatedWorld {
             at,
             job.minRuntimeSeconds(),
             job.resumable(),
-            1);
+            1,
+            job.preemptible());
     jobs.put(
         id,
         new StoredJob(
@@ -462,6 +469,9 @@ final class SimulatedWorld {
       again(id, now, "its start was undone");
     }
     recalled.clear();
+    if (any) {
+      beginWaiting(now);
+    }
     return any;
   }
 
@@ -535,6 +545,20 @@ final class SimulatedWorld {
   }
 
   /**
+   * Until when nothing may preempt it. Work that nobody's budget pays for is protected by nothing
+   * (N5); where minimum run times protect nothing either, it is what the job consented to (PR3).
+   */
+  private Instant protectedUntil(JobCourse course, long now, long since, boolean allocated) {
+    TraceJob job = course.job();
+    if (minimumProtects ? !allocated : job.preemptible()) {
+      return Micros.instant(since);
+    }
+    return minimumProtects
+        ? Micros.instant(now).plusSeconds(job.minRuntimeSeconds())
+        : Micros.instant(now + course.remaining);
+  }
+
+  /**
    * @param times 1 when it begins, -1 when it ends
    */
   private void uses(Running r, int times, long now) {
@@ -546,6 +570,13 @@ final class SimulatedWorld {
 
   private void preempted(Preempt preempt, String rule, long now) {
     String id = preempt.job();
+    WaitingStart notBegun = waiting.get(id);
+    if (notBegun != null && !recalled.contains(id)) {
+      // It holds GPUs that it has not used yet: there is nothing to signal or to wait for.
+      recalled.add(id);
+      waiting.put(id, new WaitingStart(notBegun.start(), notBegun.rule(), attempts.get(id)));
+      return;
+    }
     Running r = running.get(id);
     if (r == null || r.leaving()) {
       return;
@@ -703,7 +734,7 @@ final class SimulatedWorld {
                   0));
     }
     for (Reservation r : reservations.values()) {
-      reservedGpuMicros += (now - Micros.of(r.accruedAt())) * r.gpus();
+      reserved(r.job(), r.node(), r.tier().name(), r.gpus(), Micros.of(r.accruedAt()), now);
     }
   }
 
@@ -712,12 +743,25 @@ final class SimulatedWorld {
       HoldingCost cost = row.cost();
       heldTflopSeconds += cost.tflopSeconds();
       if (cost.kind().equals(HoldingCost.RESERVED)) {
-        reservedGpuMicros += (Micros.of(cost.to()) - Micros.of(cost.from())) * cost.gpus();
+        reserved(
+            cost.job(),
+            cost.node(),
+            cost.tier().name(),
+            cost.gpus(),
+            Micros.of(cost.from()),
+            Micros.of(cost.to()));
       }
     }
     for (Changes.Charged charged : changes.charges()) {
       purses.get(charged.charge().account()).cumulative += charged.charge().tflopSeconds();
       chargedTflopSeconds += charged.charge().tflopSeconds();
+    }
+  }
+
+  private void reserved(String job, String node, String tier, int gpus, long from, long to) {
+    reservedGpuMicros += (to - from) * gpus;
+    if (to > from) {
+      course(job).holds.add(new JobCourse.Hold(node, tier, gpus, from, to));
     }
   }
 

@@ -18,7 +18,12 @@ public final class Objections {
   /** To what the script sets for sbatch; nothing of this machine has a part in it. */
   public Optional<Objection> toScript(NewJob job) {
     return Optional.ofNullable(
-        objection("script", () -> ScriptOptions.read(job.script(), settings.scriptOptions())));
+        objection(
+            "script",
+            () -> {
+              SbatchCommand.checkLineBreaks(job.script());
+              ScriptOptions.read(job.script(), settings.scriptOptions());
+            }));
   }
 
   /** To everything of it, as sbatch would be called on this machine. */

@@ -60,6 +60,18 @@ record SbatchCommand(
         utf8(order.script()));
   }
 
+  /** As sbatch itself refuses them: the shell named in the first line would not be found. */
+  static void checkLineBreaks(String script) {
+    int at = script.indexOf("\r\n");
+    if (at >= 0) {
+      throw new IllegalArgumentException(
+          "line "
+              + (1 + script.substring(0, at).chars().filter(c -> c == '\n').count())
+              + " of the script ends in a DOS line break (CR LF), which Slurm refuses; save it with"
+              + " line feeds alone");
+    }
+  }
+
   static void checkScript(String script) {
     int length = bytes("the script", script).length;
     if (length > LONGEST_SCRIPT) {

@@ -7,6 +7,7 @@ import evenhand.cli.Commands;
 import evenhand.cli.Console;
 import evenhand.cli.Parts;
 import evenhand.cycle.AccountSetup;
+import evenhand.cycle.Contract;
 import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
@@ -451,6 +452,11 @@ class AccountsTest {
     @Bean
     Desk desk(Store store, Policy policy, Cycle cycle, ManualClock clock) {
       return new FrontDesk(store, () -> policy, cycle::latest, cycle.settings(), clock);
+    }
+
+    @Bean
+    Contract contract(Store store, Policy policy, Cycle cycle, ManualClock clock) {
+      return new Contract(store, () -> policy, cycle::latest, clock);
     }
 
     @Bean

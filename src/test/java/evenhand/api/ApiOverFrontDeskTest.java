@@ -7,6 +7,7 @@ import evenhand.cli.Commands;
 import evenhand.cli.Console;
 import evenhand.cli.Parts;
 import evenhand.cycle.AccountSetup;
+import evenhand.cycle.Contract;
 import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
@@ -208,6 +209,11 @@ class ApiOverFrontDeskTest {
     @Bean
     Ledger ledger(Store store, ManualClock clock) {
       return new Ledger(store, CycleSettings.DEFAULT, clock);
+    }
+
+    @Bean
+    Contract contract(Store store, Policy policy, Cycle cycle, ManualClock clock) {
+      return new Contract(store, () -> policy, cycle::latest, clock);
     }
 
     @Bean

@@ -126,7 +126,7 @@ class ScenarioFileTest {
         "submit: [{job: jobA, account: BCG, num_gpus: 2}]",
         "submit: {jobA: {account: BCG, num_gpus: 2}}",
         "submit: [{jobA: {account: BCG, num_gpus: 2, user: kim, nodes: 1, tier: 4090}}]",
-        "submit: {job: jobA, account: BCG, num_gpus: 2, min_runtime: 1h, time_limit_s: 60}",
+        "submit: {job: jobA, account: BCG, num_gpus: 2, min_runtime: 1h, time_limit_s: 7200}",
         "submit: {job: jobA, account: BCG, num_gpus: 2, min_runtime_s: 60, resumable: true}",
         "submit: {job: jobA, account: BCG, num_gpus: 2, minimum_tier_sort_order: 15}",
       })

@@ -406,7 +406,8 @@ class CommandsTest {
     assertEquals(2, malformed.status());
     for (String command : new String[] {"job", "why", "cancel", "decision"}) {
       Ran missing = run(command, "99/../x y");
-      assertTrue(missing.status() == 1 || missing.status() == 3, missing.err());
+      assertEquals(1, missing.status(), missing.err());
+      assertTrue(missing.err().contains("\"99/../x y\""), missing.err());
       assertEquals(1, run(command, "99").status());
       assertTrue(run(command, "99").err().startsWith("There is no "));
     }
@@ -578,5 +579,12 @@ class CommandsTest {
     assertEquals(2, run("verify", "--since", "1h", "--decision", "7").status());
     assertEquals(
         "0 decisions made again: the same to the byte.\n", run("verify", "--since=1s").out());
+  }
+
+  @Test
+  void theVersionIsTold() {
+    Ran ran = run("--version");
+    assertEquals(0, ran.status(), ran.err());
+    assertTrue(ran.out().matches("evenhand \\S.*\\R"), ran.out());
   }
 }

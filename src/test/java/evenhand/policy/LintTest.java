@@ -99,6 +99,7 @@ class LintTest {
         "`@clause( D4 )`               |`@clause( D4`           |    | (the \"(\" on line 4 is not closed)",
         "`rule \"D4`                   |`rul \"D4`              | 3  | found \"rul\" where rule \"…\"",
         "`its turn\"`                  |`its turn`              |    | line 3 is: rule \"D4 A job",
+        "`      $most : most_idle( $p ) )\n`|``              |    | (the \"(\" on line 8 is not closed)",
         "`and $p`                      |`und $p`                | 10 | found \"und\" where",
         "`when\n`                      |`when\n ###\n`          | 7  | found \"#\" where a condition such as",
       })
@@ -247,7 +248,7 @@ class LintTest {
     PolicyFault fault =
         catchThrowableOfType(
             PolicyFault.class, () -> Policies.load(Optional.of(rules), "fair", Map.of()));
-    assertThat(fault).hasMessageContaining("fifo, reservation, skip");
+    assertThat(fault).hasMessageContaining("fifo, priority, reservation, skip");
     assertThat(
             catchThrowableOfType(
                 PolicyFault.class, () -> Policies.load(Optional.of(rules), "../x", Map.of())))

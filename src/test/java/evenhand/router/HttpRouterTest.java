@@ -2,6 +2,9 @@ package evenhand.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.sun.net.httpserver.HttpServer;
 import evenhand.outcomes.Yield;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -16,6 +19,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class HttpRouterTest {
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
@@ -90,10 +94,25 @@ class HttpRouterTest {
     int nobody = server.getAddress().getPort();
     server.stop(0);
     router(nobody, 3);
+    Logger log = (Logger) LoggerFactory.getLogger(HttpRouter.class);
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    log.addAppender(lines);
     for (int i = 0; i < 10; i++) {
       router.yield(new Yield("7", "n1", "4090", 2));
     }
     await("dropped", 7);
+    for (int i = 0; i < 200 && count("retried") < 1; i++) {
+      Thread.sleep(50);
+    }
+    log.detachAppender(lines);
     assertThat(count("sent")).isZero();
+    String asked = "to give up 2 GPUs of n1 (4090) for job 7";
+    assertThat(lines.list)
+        .extracting(ILoggingEvent::getFormattedMessage)
+        .contains("The LLM router is not told " + asked + ": 3 messages wait already")
+        .anyMatch(
+            l -> l.startsWith("The LLM router was not told " + asked + ", which is tried again"))
+        .noneMatch(l -> l.contains("Yield[") || l.contains("Exception"));
   }
 }

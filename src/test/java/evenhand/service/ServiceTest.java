@@ -4,18 +4,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import evenhand.cli.Commands;
+import evenhand.cli.Console;
+import evenhand.cli.Parts;
+import evenhand.cli.SimulateCommand;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.Ledger;
 import evenhand.cycle.NewJob;
 import evenhand.cycle.Receipts;
+import evenhand.cycle.accounts.AccountDesk;
+import evenhand.cycle.accounts.TreePlan;
+import evenhand.policy.Policies;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -101,6 +112,7 @@ class ServiceTest {
                   .single())
           .isEqualTo("on,on,on");
       assertThatThrownBy(this::start).hasMessageContaining("another evenhand runs");
+      itsHistoryIsAJobSet(context, done);
     }
     Path pid = folder.resolve("data/database/postmaster.pid");
     assertThat(pid).doesNotExist();
@@ -116,6 +128,65 @@ class ServiceTest {
       context.getBean(CycleTimer.class).run();
       assertThat(desk.job(waits).state()).isEqualTo(JobState.DISPATCHING);
     }
+  }
+
+  /** What the service has seen is simulated, with the weights as they were. */
+  private void itsHistoryIsAJobSet(ConfigurableApplicationContext context, String done)
+      throws Exception {
+    Desk desk = context.getBean(Desk.class);
+    AccountDesk accounts = context.getBean(AccountDesk.class);
+    List<TreePlan.Wanted> heavier =
+        accounts.accounts(false).stream()
+            .map(
+                a ->
+                    new TreePlan.Wanted(
+                        a.id(), a.parent(), a.id().equals("KDG") ? 5 : 1, List.of(), List.of()))
+            .toList();
+    accounts.apply(heavier, null, "ada", "a trial");
+    String later = desk.submit(job(1, "#!/bin/sh\nsleep 1\n"), null).id();
+    await(desk, later, JobState.COMPLETED);
+    int port = ((WebServerApplicationContext) context).getWebServer().getPort();
+    String[] call = {
+      "--server", "http://127.0.0.1:" + port, "--policy", "fifo", "--out", folder + "/simulated"
+    };
+    ByteArrayOutputStream told = new ByteArrayOutputStream();
+    assertThat(simulate(told, call)).isEqualTo(2);
+    assertThat(told.toString(StandardCharsets.UTF_8)).contains("3080ti, 4090, 5090", "--cluster");
+    Path cluster =
+        Files.writeString(
+            folder.resolve("cluster.yaml"),
+            "tiers: {3080ti: {sort_order: 10}, \"4090\": {sort_order: 20}, \"5090\": {sort_order: 30}}\n"
+                + "nodes: {n1: {3080ti: 8, \"4090\": 8, \"5090\": 8}}\n");
+    String[] with = java.util.Arrays.copyOf(call, call.length + 2);
+    with[call.length] = "--cluster";
+    with[call.length + 1] = cluster.toString();
+    assertThat(simulate(told, with)).as(told.toString(StandardCharsets.UTF_8)).isZero();
+    Path results = folder.resolve("simulated/fifo");
+    assertThat(Files.readString(results.resolve("jobs.csv")))
+        .contains("\n" + done + ",KDG,kim,", "\n" + later + ",KDG,kim,");
+    assertThat(Files.readString(results.resolve("events.csv")))
+        .containsPattern("[0-9.]+,weight,,KDG,,0,A2,5.0\n");
+    assertThat(folder.resolve("simulated/report.html")).isNotEmptyFile();
+  }
+
+  private static int simulate(ByteArrayOutputStream told, String... options) {
+    PrintStream to = new PrintStream(told, true, StandardCharsets.UTF_8);
+    Console console = new Console(new ByteArrayInputStream(new byte[0]), to, to, Map.of());
+    Parts parts = new Parts(Policies::load, settings -> 0, (kind, in, out) -> 0, Map.of());
+    Commands commands = new Commands(console, parts);
+    commands.add(
+        "simulate",
+        new SimulateCommand(
+            console,
+            Policies::load,
+            text -> {
+              throw new AssertionError("nobody reads accounting here");
+            }));
+    String[] call = new String[options.length + 2];
+    call[0] = "simulate";
+    call[1] = "--from-db";
+    System.arraycopy(options, 0, call, 2, options.length);
+    return commands.run(call);
   }
 
   private static StartFault fault(ThrowingCallable start) {

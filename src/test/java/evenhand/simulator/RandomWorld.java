@@ -15,7 +15,7 @@ import java.util.Random;
 record RandomWorld(
     long seed, String policy, ClusterPlan cluster, AccountPlan accounts, List<TraceJob> jobs) {
   static final List<String> POLICIES =
-      List.of("reservation", "skip", "fifo", "budget", "budget-slices");
+      List.of("reservation", "skip", "fifo", "budget", "budget-slices", "priority");
   static final List<String> CLAIMING = List.of("budget", "budget-slices");
   private static final int[] GPUS = {1, 1, 1, 2, 2, 3, 4, 4, 8, 9};
   private static final int[] MINUTES = {0, 1, 10, 10, 60};
@@ -28,6 +28,7 @@ record RandomWorld(
     Random random = new Random(seed);
     String policy = POLICIES.get((int) (seed % POLICIES.size()));
     boolean budget = policy.startsWith("budget");
+    boolean preempts = budget || policy.equals("priority");
     List<Tier> tiers =
         List.of(
             new Tier("low", 10, 2, 8, true, "low", "gpu:low"),
@@ -42,7 +43,7 @@ record RandomWorld(
     List<ClusterPlan.Change> changes = new ArrayList<>();
     for (int i = random.nextInt(4); i > 0; i--) {
       NodeState[] states =
-          likeService && budget
+          likeService && preempts
               ? new NodeState[] {NodeState.UP, NodeState.DOWN}
               : NodeState.values();
       changes.add(
@@ -82,7 +83,7 @@ record RandomWorld(
     int low = likeService ? 1 : 0;
     int count = 3 + random.nextInt(25);
     for (int i = 1; i <= count; i++) {
-      boolean gang = budget && random.nextInt(6) == 0;
+      boolean gang = preempts && random.nextInt(6) == 0;
       int minutes = MINUTES[random.nextInt(MINUTES.length)];
       jobs.add(
           new TraceJob(
@@ -100,7 +101,7 @@ record RandomWorld(
               random.nextInt(4) > 0,
               random.nextInt(3),
               null,
-              true,
+              likeService || !policy.equals("priority") || random.nextInt(4) > 0,
               i + 1));
     }
     return new RandomWorld(

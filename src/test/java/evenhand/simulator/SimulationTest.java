@@ -184,6 +184,32 @@ class SimulationTest {
   }
 
   @Test
+  void prioritiesMakeLowerOnesLeaveAndMayBeWords() throws PolicyFault {
+    // l (LOW) leaves for u at 100 and has all 150 s to do again; r refuses, so h waits for its end.
+    Trace trace =
+        CsvTrace.read(
+            "j.csv",
+            "job_id,account,submit_s,num_gpus,run_s,priority,preemptible\n"
+                + "l,A,0,2,150,low,\nr,B,0,2,300,LOW,no\nu,A,100,2,30,urgent,\nh,A,110,2,10,1,\n"
+                + "x,A,0,1,1,middling,\n");
+    assertThat(trace.unreadable())
+        .extracting(Trace.Unreadable::reason)
+        .containsExactly(
+            "priority is \"middling\"; it must be a whole number, or urgent, high, normal or low");
+    Simulation.Result result = run(policy("priority"), cluster("n1: {g: 4}"), trace);
+    assertThat(starts(result))
+        .isEqualTo("l@0 n1/0-1; r@0 n1/2-3; u@100 n1/0-1; h@130 n1/0-1; l@140 n1/0-1;");
+    assertThat(summary(result, trace))
+        .containsEntry("preemptions", 1)
+        .containsEntry("lost_gpu_s", 200.0)
+        .containsEntry("finished", 4);
+    // In pictures: l may be preempted from its start, r never.
+    List<JobCourse> courses = result.courses();
+    assertThat(courses.get(0).runs().get(0).protectedUntilMicros()).isZero();
+    assertThat(courses.get(1).runs().get(0).protectedUntilMicros()).isEqualTo(300_000_000);
+  }
+
+  @Test
   void whatIsEntitledIsCountedByHour() throws PolicyFault {
     // Two accounts alike on 2 GPUs for two hours; B asks for one GPU in the second hour only.
     Trace trace =

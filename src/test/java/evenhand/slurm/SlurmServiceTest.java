@@ -28,6 +28,7 @@ class SlurmServiceTest {
         new String[] {
           "--server.port=0",
           "--evenhand.data-dir=" + folder.resolve("data"),
+          "--evenhand.check-scenarios=false",
           "--evenhand.cycle.interval=300ms",
           "--evenhand.cluster=slurm",
           "--evenhand.slurm.conf=" + slurm.clientConfWithTimeout(2),

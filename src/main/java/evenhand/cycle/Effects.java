@@ -18,6 +18,7 @@ import evenhand.outcomes.Yield;
 import evenhand.policy.RuleFailed;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -38,6 +39,7 @@ public final class Effects {
   private final Map<String, Attempt> attempts;
   private final CycleSettings.Leaving leaving;
   private final List<Attempt> preempted = new ArrayList<>();
+  private final Map<String, Reservation> reserved = new HashMap<>();
 
   private Effects(
       Decision decision,
@@ -75,6 +77,12 @@ public final class Effects {
   }
 
   private void apply() {
+    jobs.forEach(
+        (id, job) -> {
+          if (job.reservation() != null) {
+            reserved.put(id, job.reservation());
+          }
+        });
     decision.accruals().forEach(this::accrue);
     for (Decided decided : decision.outcomes()) {
       Outcome outcome = decided.outcome();
@@ -99,11 +107,21 @@ public final class Effects {
     }
   }
 
-  /** Of a reservation, or of one placement of the claim, which ends as a whole (G4). */
+  /**
+   * Of a reservation, or of one placement of the claim, which ends as a whole (G4). A job that
+   * swaps (W1) has started by now and holds its reservation no more; the release is of that all the
+   * same.
+   */
   private void release(Release release, String rule) {
-    StoredJob job = jobs.get(release.job());
-    if (job != null && job.reservation() != null) {
-      put(job.holding(null, job.carriedTflopSeconds()));
+    Reservation held = reserved.get(release.job());
+    if (held != null
+        && held.node().equals(release.node())
+        && held.tier().name().equals(release.tier().name())) {
+      reserved.remove(release.job());
+      StoredJob job = job(release.job());
+      if (job.reservation() != null) {
+        put(job.holding(null, job.carriedTflopSeconds()));
+      }
     } else {
       changes.end(new Changes.ClaimEnd(Long.parseLong(release.job()), rule, null));
     }

@@ -47,6 +47,11 @@ final class DroolsPolicy implements Policy {
     this.sessions = new Sessions(loaded);
   }
 
+  /** Whether working memories are used again. */
+  boolean reusesSessions() {
+    return sessions.reusable();
+  }
+
   @Override
   public String name() {
     return loaded.name();

@@ -4,11 +4,12 @@ import evenhand.facts.Setting;
 import evenhand.outcomes.Conclusion;
 import evenhand.policy.Firing.Concluded;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import org.drools.base.definitions.rule.impl.RuleImpl;
+import org.drools.base.rule.Pattern;
+import org.drools.base.rule.RuleConditionElement;
 import org.kie.api.KieBase;
 import org.kie.api.event.rule.DefaultRuleRuntimeEventListener;
 import org.kie.api.event.rule.ObjectInsertedEvent;
@@ -19,6 +20,10 @@ import org.kie.api.runtime.rule.FactHandle;
  * Working memories for one policy's rules, with its settings in them. Making one costs more than
  * most questions do, so one that was used is emptied and used again; never one in which a rule has
  * failed, or that held so much that emptying it would cost more than a new one.
+ *
+ * <p>A rule fires once for what it matches. One that asks for no fact at all, or only that there is
+ * none, would fire in the first use and never again: where the policy has such a rule, every use
+ * gets a working memory of its own.
  */
 final class Sessions {
   private static final int MOST_USES = 2000;
@@ -28,12 +33,29 @@ final class Sessions {
   private final KieBase base;
   private final Map<String, Rule> rules;
   private final List<Setting> settings;
+  private final boolean reusable;
   private final ConcurrentLinkedDeque<Lent> idle = new ConcurrentLinkedDeque<>();
 
   Sessions(Loaded loaded) {
     this.base = loaded.base();
     this.rules = loaded.rules();
     this.settings = loaded.settings();
+    this.reusable =
+        base.getKiePackages().stream()
+            .flatMap(p -> p.getRules().stream())
+            .allMatch(
+                rule ->
+                    ((RuleImpl) rule).getLhs().getChildren().stream().anyMatch(Sessions::isFact));
+  }
+
+  /** Whether it is matched by facts that are inserted anew for each use. */
+  private static boolean isFact(RuleConditionElement condition) {
+    return condition instanceof Pattern pattern && pattern.getSource() == null;
+  }
+
+  /** Whether a working memory may be used again. */
+  boolean reusable() {
+    return reusable;
   }
 
   Map<String, Rule> rules() {
@@ -43,13 +65,14 @@ final class Sessions {
   /** A working memory that holds the settings and nothing else. */
   Lent take() {
     Lent used = idle.poll();
-    return used == null ? new Lent() : used;
+    Lent lent = used == null ? new Lent() : used;
+    settings.forEach(lent.session::insert);
+    return lent;
   }
 
   /** One working memory, lent to one user at a time. */
   final class Lent {
     private final KieSession session = base.newKieSession();
-    private final Set<FactHandle> ours = new HashSet<>();
     private List<Concluded> record = new ArrayList<>();
     private int uses;
 
@@ -65,7 +88,6 @@ final class Sessions {
               }
             }
           });
-      settings.forEach(setting -> ours.add(session.insert(setting)));
     }
 
     /** The session, which records what rules conclude there from now on. */
@@ -78,15 +100,13 @@ final class Sessions {
      * @param sound false when a rule has failed there
      */
     void giveBack(boolean sound) {
-      if (sound && ++uses < MOST_USES && session.getFactCount() <= MOST_FACTS) {
+      if (sound && reusable && ++uses < MOST_USES && session.getFactCount() <= MOST_FACTS) {
         record = new ArrayList<>();
         List<FactHandle> there = new ArrayList<>(session.<FactHandle>getFactHandles());
         for (FactHandle handle : there) {
-          if (!ours.contains(handle)) {
-            session.delete(handle);
-          }
+          session.delete(handle);
         }
-        if (session.getFactCount() == ours.size() && idle.size() < MOST_IDLE) {
+        if (session.getFactCount() == 0 && idle.size() < MOST_IDLE) {
           idle.add(this);
           return;
         }

@@ -255,6 +255,11 @@ public final class MemoryStore implements Store {
         throw new Overtaken("the drain of node " + d.node() + " has changed since it was read");
       }
     }
+    if (changes.claimEnd() != null
+        && (claim == null || !claim.job().equals(Long.toString(changes.claimEnd().job())))) {
+      throw new Overtaken(
+          "the claim of job " + changes.claimEnd().job() + " has changed since it was read");
+    }
     for (NodeDrain d : changes.drains()) {
       long id = d.id() == 0 ? drains.size() + 1L : d.id();
       drains.put(id, d.numbered(id));

@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +39,7 @@ class ConcurrencyTest {
     DataSource source = Database.fresh();
     RealPolicy policy = new RealPolicy();
     AtomicBoolean over = new AtomicBoolean();
+    AtomicReference<CycleReport> last = new AtomicReference<>();
     ExecutorService pool = Executors.newFixedThreadPool(5);
     try (PostgresStore store = new PostgresStore(source);
         PostgresStore other = new PostgresStore(source)) {
@@ -50,7 +52,7 @@ class ConcurrencyTest {
           pool.submit(
               () -> {
                 while (!over.get()) {
-                  cycle.run();
+                  last.set(cycle.run());
                   assertThat(standby.run().result()).isEqualTo(CycleReport.Result.STANDBY);
                 }
               }));
@@ -103,7 +105,7 @@ class ConcurrencyTest {
       }
       over.set(true);
       work.get(0).get();
-      assertThat(store.load(null).jobs()).isEmpty();
+      assertThat(store.load(null).jobs()).as("the last cycle: " + last).isEmpty();
       double held = 0;
       for (Store.LedgerRow row : store.ledger(null, null, 100_000, Long.MAX_VALUE)) {
         held += row.tflopSeconds();

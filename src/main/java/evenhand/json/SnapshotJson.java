@@ -580,7 +580,7 @@ public final class SnapshotJson {
         Instant started = timeOr(s, STARTED_AT, now);
         checkIsPast(s, STARTED_AT, started);
         Instant until = timeOr(s, PROTECTED_UNTIL, started);
-        if (until.isBefore(started)) {
+        if (!recorded && until.isBefore(started)) {
           s.fault(PROTECTED_UNTIL, until + " is before it was started, " + started);
         }
         read.add(

@@ -197,10 +197,7 @@ public final class Contract {
   }
 
   private List<WaitsFor> waitsFor(String node, World world) {
-    boolean ends =
-        policy.get().clauses().stream()
-            .flatMap(c -> c.rules().stream())
-            .anyMatch(r -> r.stage() == Stage.DRAIN);
+    boolean ends = policy.get().has(Stage.DRAIN);
     Map<Long, StoredJob> jobs = new HashMap<>();
     world.jobs().forEach(j -> jobs.put(j.id(), j));
     List<WaitsFor> waits = new ArrayList<>();

@@ -349,7 +349,13 @@ public final class Cycle {
       Map<String, Attempt> attempts = new HashMap<>();
       world.attempts().forEach(a -> attempts.put(Long.toString(a.job()), a));
       Changes changes =
-          Effects.of(made, store.installation(), jobs, attempts, settings.leaving(deciding));
+          Effects.of(
+              made,
+              store.installation(),
+              jobs,
+              attempts,
+              world.claim(),
+              settings.leaving(deciding));
       Set<Long> said = new java.util.LinkedHashSet<>();
       boolean isNew = false;
       for (Decided decided : made.outcomes()) {

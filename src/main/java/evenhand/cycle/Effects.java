@@ -40,6 +40,7 @@ public final class Effects {
   private final CycleSettings.Leaving leaving;
   private final List<Attempt> preempted = new ArrayList<>();
   private final Map<String, Reservation> reserved = new HashMap<>();
+  private Claim claim;
 
   private Effects(
       Decision decision,
@@ -47,7 +48,9 @@ public final class Effects {
       Changes changes,
       Map<String, StoredJob> jobs,
       Map<String, Attempt> attempts,
+      Claim claim,
       CycleSettings.Leaving leaving) {
+    this.claim = claim;
     this.decision = decision;
     this.installation = installation;
     this.changes = changes;
@@ -62,6 +65,7 @@ public final class Effects {
    * @param installation the word in the tokens of attempts that begin
    * @param jobs all that have not ended, by id; brought up to date
    * @param attempts those that have not ended, by the id of their job
+   * @param claim the one that stands, or null
    * @param leaving how preempted work leaves (K6)
    * @throws RuleFailed when the decision is about something that is not there
    */
@@ -70,9 +74,10 @@ public final class Effects {
       String installation,
       Map<String, StoredJob> jobs,
       Map<String, Attempt> attempts,
+      Claim claim,
       CycleSettings.Leaving leaving) {
     Changes changes = Changes.ofCycle(made.now());
-    new Effects(made, installation, changes, jobs, attempts, leaving).apply();
+    new Effects(made, installation, changes, jobs, attempts, claim, leaving).apply();
     return changes;
   }
 
@@ -95,7 +100,8 @@ public final class Effects {
       } else if (outcome instanceof Release release) {
         release(release, decided.rule());
       } else if (outcome instanceof Claimed c) {
-        changes.claim(new Claim(c.job(), c.on(), decision.now(), c.readyAt(), c.yields()));
+        claim = new Claim(c.job(), c.on(), decision.now(), c.readyAt(), c.yields());
+        changes.claim(claim);
       } else if (outcome instanceof Charge charge) {
         StoredJob job = job(charge.job());
         changes.charge(job.asks().attempt(), charge, decided.rule());
@@ -122,8 +128,15 @@ public final class Effects {
       if (job.reservation() != null) {
         put(job.holding(null, job.carriedTflopSeconds()));
       }
-    } else {
+    } else if (claim != null && claim.job().equals(release.job())) {
       changes.end(new Changes.ClaimEnd(Long.parseLong(release.job()), rule, null));
+    } else {
+      throw new RuleFailed(
+          "job "
+              + release.job()
+              + " would give back GPUs of "
+              + release.node()
+              + " it does not hold");
     }
   }
 

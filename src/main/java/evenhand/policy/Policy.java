@@ -49,6 +49,11 @@ public interface Policy {
   /** Its clauses in order: rules, choices, parameters, and what the facts keep. */
   List<ClauseView> clauses();
 
+  /** Whether any of its rules belongs to this stage. */
+  default boolean has(Stage stage) {
+    return clauses().stream().flatMap(c -> c.rules().stream()).anyMatch(r -> r.stage() == stage);
+  }
+
   /** The window over which charged usage is summed (A3); empty where the policy has none. */
   Optional<Duration> lookback();
 

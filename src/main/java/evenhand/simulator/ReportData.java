@@ -1,7 +1,6 @@
 package evenhand.simulator;
 
 import evenhand.cycle.AccountSetup;
-import evenhand.policy.ClauseView;
 import evenhand.policy.Stage;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -165,10 +164,7 @@ final class ReportData {
 
   /** Whether jobs may have to make room for others at all. */
   static boolean preempts(Simulation.Result result) {
-    return result.policy().clauses().stream()
-        .map(ClauseView::rules)
-        .flatMap(List::stream)
-        .anyMatch(r -> r.stage() == Stage.PREEMPT);
+    return result.policy().has(Stage.PREEMPT);
   }
 
   /** How long after each multiple of its minimum a job may be preempted (K8); 0: at any time. */

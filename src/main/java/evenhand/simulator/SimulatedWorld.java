@@ -33,6 +33,7 @@ import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
 import evenhand.policy.ChargeUnit;
 import evenhand.policy.Policy;
+import evenhand.policy.Stage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -188,8 +189,8 @@ final class SimulatedWorld {
     this.leaving = settings.leaving(policy);
     this.goesOn =
         Micros.of(leaveAfter.compareTo(leaving.grace()) < 0 ? leaveAfter : leaving.grace());
-    this.minimumProtects =
-        policy.clauses().stream().noneMatch(clause -> clause.clause().equals("PR3"));
+    // Where work makes room by classes of priority, what protects it is that it does not consent.
+    this.minimumProtects = policy.hasBudgets() || !policy.has(Stage.PREEMPT);
     for (ClusterPlan.Gpus gpus : cluster.placements()) {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }
@@ -429,7 +430,7 @@ final class SimulatedWorld {
     if (!acts && !any) {
       return undo(now);
     }
-    Changes changes = Effects.of(decision, INSTALLATION, jobs, attempts, leaving);
+    Changes changes = Effects.of(decision, INSTALLATION, jobs, attempts, claim, leaving);
     book(changes);
     Map<String, Attempt> started = new HashMap<>();
     changes.begun().forEach(a -> started.put(Long.toString(a.job()), a));

@@ -7,7 +7,6 @@ import evenhand.facts.Snapshot;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.Preempt;
-import evenhand.policy.ClauseView;
 import evenhand.policy.Natural;
 import evenhand.policy.Policy;
 import evenhand.policy.Stage;
@@ -168,11 +167,7 @@ public final class Simulation {
     private final List<AccountSetup> setups = accounts.with(jobs);
     private final PriorityQueue<Due> ends = new PriorityQueue<>(Due.ORDER);
     private final PriorityQueue<Due> unprotected = new PriorityQueue<>(Due.ORDER);
-    private final boolean preempts =
-        policy.clauses().stream()
-            .map(ClauseView::rules)
-            .flatMap(List::stream)
-            .anyMatch(r -> r.stage() == Stage.PREEMPT);
+    private final boolean preempts = policy.has(Stage.PREEMPT);
     private final boolean slices =
         policy.setting("preempt_window").map(s -> !s.text().equals("always")).orElse(false);
     private final SimulatedWorld world;

@@ -1,7 +1,6 @@
 package evenhand.cycle;
 
 import evenhand.facts.Ended;
-import evenhand.facts.Job;
 import evenhand.facts.Placement;
 import evenhand.facts.PlacementGroup;
 import evenhand.facts.Request;
@@ -458,21 +457,7 @@ final class Following {
     }
 
     private boolean couldRun(int minimum) {
-      Job asks = job.asks();
-      Request request =
-          new Request(
-              asks.nodes(),
-              asks.numGpus(),
-              asks.tier(),
-              minimum,
-              asks.id(),
-              asks.account(),
-              asks.user(),
-              null,
-              asks.priority(),
-              asks.minRuntimeSeconds(),
-              asks.resumable(),
-              asks.attempt() + 1);
+      Request request = Request.of(job.asks()).again(minimum);
       List<Placement> inventory = inventory(world);
       return policy.admit(request, world.accounts(), world.tiers(), inventory).accepted();
     }

@@ -436,7 +436,10 @@ public final class FrontDesk implements Desk {
     return Math.min(limit, MOST_A_PAGE);
   }
 
-  static long before(String cursor) {
+  /**
+   * The id before which a part of a list begins, newest first; the largest there is at its start.
+   */
+  public static long before(String cursor) {
     if (cursor == null || cursor.isBlank()) {
       return Long.MAX_VALUE;
     }
@@ -451,7 +454,7 @@ public final class FrontDesk implements Desk {
   }
 
   /** One more than asked for was read, to know whether there is a part after this one. */
-  static <T> Page<T> part(List<T> read, int limit, Function<T, String> cursor) {
+  public static <T> Page<T> part(List<T> read, int limit, Function<T, String> cursor) {
     if (read.size() <= limit) {
       return new Page<>(read, null);
     }
@@ -963,7 +966,7 @@ public final class FrontDesk implements Desk {
         && report.result() != CycleReport.Result.STANDBY) {
       message.append(" The last cycle decided nothing: ").append(report.because()).append('.');
     }
-    Request request = request(job.asks());
+    Request request = Request.of(job.asks());
     String best = best(request, snapshot);
     if (message.indexOf(request.asked()) < 0) {
       message.append(" It needs ").append(request.asked()).append('.');
@@ -1002,22 +1005,6 @@ public final class FrontDesk implements Desk {
         position,
         last == null ? null : last.decision(),
         last == null ? null : last.at());
-  }
-
-  private static Request request(Job asks) {
-    return new Request(
-        asks.nodes(),
-        asks.numGpus(),
-        asks.tier(),
-        asks.minimumTierSortOrder(),
-        asks.id(),
-        asks.account(),
-        asks.user(),
-        null,
-        asks.priority(),
-        asks.minRuntimeSeconds(),
-        asks.resumable(),
-        asks.attempt());
   }
 
   /** The most idle placement that could run it, as the rules see it; null when there is none. */

@@ -1,6 +1,5 @@
 package evenhand.cycle;
 
-import evenhand.facts.Job;
 import evenhand.facts.Request;
 import evenhand.outcomes.Admission;
 import evenhand.outcomes.Remark;
@@ -42,7 +41,7 @@ final class Remarks {
       world = inventory.get();
     }
     return known.computeIfAbsent(
-        request(job.asks()),
+        Request.of(job.asks()).ofNoJob(),
         r -> {
           Admission admission =
               policy.admit(r, world.accounts(), world.tiers(), Following.inventory(world));
@@ -55,21 +54,5 @@ final class Remarks {
     return admission.remarks().isEmpty()
         ? null
         : admission.remarks().stream().map(Remark::message).collect(Collectors.joining(" "));
-  }
-
-  private static Request request(Job asks) {
-    return new Request(
-        asks.nodes(),
-        asks.numGpus(),
-        asks.tier(),
-        asks.minimumTierSortOrder(),
-        null,
-        asks.account(),
-        asks.user(),
-        null,
-        asks.priority(),
-        asks.minRuntimeSeconds(),
-        asks.resumable(),
-        asks.attempt());
   }
 }

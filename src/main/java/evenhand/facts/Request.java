@@ -66,6 +66,82 @@ public record Request(
         true);
   }
 
+  /** All that a queued job asks for, whatever rules look at; its submitter's role is not kept. */
+  public static Request of(Job job) {
+    return new Request(
+        job.nodes(),
+        job.numGpus(),
+        job.tier(),
+        job.minimumTierSortOrder(),
+        job.id(),
+        job.account(),
+        job.user(),
+        null,
+        job.priority(),
+        job.minRuntimeSeconds(),
+        job.resumable(),
+        job.attempt(),
+        null,
+        job.preemptible());
+  }
+
+  /** The same, asked by no job in particular. */
+  public Request ofNoJob() {
+    return new Request(
+        nodes,
+        numGpus,
+        tier,
+        minimumTierSortOrder,
+        null,
+        account,
+        user,
+        role,
+        priority,
+        minRuntimeSeconds,
+        resumable,
+        attempt,
+        allocated,
+        preemptible);
+  }
+
+  /** The same, asked once more and of no lower tier than this. */
+  public Request again(int leastSortOrder) {
+    return new Request(
+        nodes,
+        numGpus,
+        tier,
+        leastSortOrder,
+        job,
+        account,
+        user,
+        role,
+        priority,
+        minRuntimeSeconds,
+        resumable,
+        attempt + 1,
+        allocated,
+        preemptible);
+  }
+
+  /** The same, with what its account's budget says to it (N5). */
+  public Request onTerms(boolean isAllocated) {
+    return new Request(
+        nodes,
+        numGpus,
+        tier,
+        minimumTierSortOrder,
+        job,
+        account,
+        user,
+        role,
+        priority,
+        minRuntimeSeconds,
+        resumable,
+        attempt,
+        isAllocated,
+        preemptible);
+  }
+
   /** GPUs of all its nodes together. */
   public int gpus() {
     return nodes * numGpus;

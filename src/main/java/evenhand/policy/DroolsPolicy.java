@@ -192,22 +192,7 @@ final class DroolsPolicy implements Policy {
       return r;
     }
     AccountTree tree = new AccountTree(accounts, List.of());
-    boolean allocated = r.minRuntimeSeconds() > 0 && tree.share(r.account()) > 0;
-    return new Request(
-        r.nodes(),
-        r.numGpus(),
-        r.tier(),
-        r.minimumTierSortOrder(),
-        r.job(),
-        r.account(),
-        r.user(),
-        r.role(),
-        r.priority(),
-        r.minRuntimeSeconds(),
-        r.resumable(),
-        r.attempt(),
-        allocated,
-        r.preemptible());
+    return r.onTerms(r.minRuntimeSeconds() > 0 && tree.share(r.account()) > 0);
   }
 
   /** Where a rule stands among the policy's modules. */

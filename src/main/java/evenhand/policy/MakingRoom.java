@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.IntFunction;
 import java.util.function.LongFunction;
 
 /**
@@ -35,10 +36,11 @@ final class MakingRoom {
   private final AccountTree tree;
   private final double margin;
   private final double window;
+  private final ChargeUnit unit;
   private final List<Running> running;
   private final List<Running> protectedOnes = new ArrayList<>();
   private final Set<String> gone = new HashSet<>();
-  private final Map<Request, Optional<String>> freeAt = new HashMap<>();
+  private final Map<IntBuffer, Optional<String>> freeAt = new HashMap<>();
   private final Map<Taker, Standing> standings = new HashMap<>();
   private final Map<IntBuffer, Standing> alike = new HashMap<>();
   private Board board;
@@ -90,6 +92,7 @@ final class MakingRoom {
         slices == null || slices.text().equals("always")
             ? Double.POSITIVE_INFINITY
             : slices.number();
+    this.unit = loaded.chargeUnit();
     this.running = snapshot.running();
     for (Running r : snapshot.running()) {
       if (tree != null && !r.leaving() && !r.unprotected(now)) {
@@ -154,10 +157,10 @@ final class MakingRoom {
    */
   private double minimumUsage(Job job, int[] fitting) {
     double price = 1;
-    if (loaded.chargeUnit() != ChargeUnit.GPU_S) {
+    if (unit != ChargeUnit.GPU_S) {
       price = 0;
       for (int place : fitting) {
-        price = Math.max(price, loaded.chargeUnit().price(board.at(place).tier()));
+        price = Math.max(price, unit.price(board.at(place).tier()));
       }
     }
     return minimumUsage(job) * price;
@@ -174,7 +177,7 @@ final class MakingRoom {
       Request request, Job job, int[] fitting, LongFunction<Judgement> judge, boolean explain) {
     Victims all = victims();
     if (explain && !all.possible(request.nodes(), request.numGpus(), fitting, anyone)) {
-      return none(false, freeAt(request, fitting));
+      return none(false, freeAt(fitting));
     }
     Standing standing =
         standings.computeIfAbsent(
@@ -193,24 +196,24 @@ final class MakingRoom {
     Optional<Victims.Room> room =
         all.choose(request.nodes(), request.numGpus(), fitting, takers, loaded.preference());
     if (room.isEmpty() || room.get().victims().isEmpty()) {
-      return none(true, explain ? freeAt(request, fitting) : null);
+      return none(true, explain ? freeAt(fitting) : null);
     }
-    List<Running> ended = new ArrayList<>();
-    List<Decided> preempts = new ArrayList<>();
-    for (int victim : room.get().victims()) {
-      all.left(victim);
-      ended.add(all.work(victim));
-      preempts.add(
-          judged.by(kind(victim, standing)).decided(new Preempt(all.work(victim).job(), job.id())));
-    }
-    List<Share> on =
-        room.get().on().stream()
-            .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
+    room.get().victims().forEach(all::left);
+    return found(request, job, all, room.get(), victim -> judged.by(kind(victim, standing)));
+  }
+
+  /** The start that room was made for, and who leaves, by the rule that lets each be ended. */
+  private static Found found(
+      Request request, Job job, Victims of, Victims.Room room, IntFunction<Rule> by) {
+    List<Running> ended = room.victims().stream().map(of::work).toList();
+    List<Decided> preempts =
+        room.victims().stream()
+            .map(victim -> by.apply(victim).decided(new Preempt(of.work(victim).job(), job.id())))
             .toList();
+    List<Share> on =
+        room.on().stream().map(p -> new Share(p.node(), p.tier(), request.numGpus())).toList();
     Decided start =
-        judged
-            .by(kind(room.get().victims().get(0), standing))
-            .decided(new Start(job.id(), on, request.allocated()));
+        by.apply(room.victims().get(0)).decided(new Start(job.id(), on, request.allocated()));
     return new Found(start, preempts, ended, true, null);
   }
 
@@ -233,23 +236,15 @@ final class MakingRoom {
     if (found.isEmpty() || found.get().victims().isEmpty()) {
       return null;
     }
-    List<Running> ended = found.get().victims().stream().map(counted::work).toList();
+    Found made =
+        found(request, job, counted, found.get(), victim -> leaves.get(counted.work(victim)));
     Victims all = victims();
     for (int i = 0; i < all.size(); i++) {
-      if (ended.contains(all.work(i))) {
+      if (made.victims().contains(all.work(i))) {
         all.left(i);
       }
     }
-    List<Share> on =
-        found.get().on().stream()
-            .map(p -> new Share(p.node(), p.tier(), request.numGpus()))
-            .toList();
-    return new Found(
-        leaves.get(ended.get(0)).decided(new Start(job.id(), on, request.allocated())),
-        ended.stream().map(r -> leaves.get(r).decided(new Preempt(r.job(), job.id()))).toList(),
-        ended,
-        true,
-        null);
+    return made;
   }
 
   /**
@@ -298,11 +293,11 @@ final class MakingRoom {
   }
 
   /** When the first protected job on any of these placements may be asked to leave. */
-  private String freeAt(Request request, int[] fitting) {
+  private String freeAt(int[] fitting) {
     return freeAt
         .computeIfAbsent(
-            request,
-            r -> {
+            IntBuffer.wrap(fitting),
+            f -> {
               Set<String> nodes = new HashSet<>();
               for (int place : fitting) {
                 nodes.add(board.at(place).node());

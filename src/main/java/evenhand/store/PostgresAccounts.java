@@ -7,7 +7,6 @@ import evenhand.cycle.accounts.AccountChange;
 import evenhand.cycle.accounts.GpuTime;
 import evenhand.cycle.accounts.InUse;
 import evenhand.facts.Account;
-import evenhand.facts.NodeState;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -351,17 +350,7 @@ final class PostgresAccounts implements AccountBook {
             order by s.id
             """)
         .params(time(from), time(to))
-        .query(
-            (rs, n) ->
-                new Books.Span(
-                    rs.getLong("id"),
-                    rs.getString("node_name"),
-                    rs.getString("tier"),
-                    rs.getInt("capacity"),
-                    NodeState.valueOf(rs.getString("state").toUpperCase(Locale.ROOT)),
-                    rs.getInt("outside"),
-                    instant(rs, "from_at"),
-                    instant(rs, "to_at")))
+        .query(PostgresStore.SPAN)
         .list();
   }
 

@@ -479,7 +479,7 @@ public final class PostgresStore implements Store, AutoCloseable {
     };
   }
 
-  private static final RowMapper<Books.Span> SPAN =
+  static final RowMapper<Books.Span> SPAN =
       (rs, n) ->
           new Books.Span(
               rs.getLong("id"),

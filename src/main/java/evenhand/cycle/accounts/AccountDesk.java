@@ -2,6 +2,7 @@ package evenhand.cycle.accounts;
 
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
+import evenhand.cycle.FrontDesk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.Store;
 import evenhand.cycle.StoredJob;
@@ -275,7 +276,7 @@ public final class AccountDesk {
   /** Changes of one account and of those right below it, newest first. */
   public Desk.Page<AccountChange> changes(String id, int limit, String cursor) {
     entry(store.accounts().entries(), id);
-    return page(store.accounts().changes(id, null, limit + 1, before(cursor)), limit);
+    return page(store.accounts().changes(id, null, limit + 1, FrontDesk.before(cursor)), limit);
   }
 
   /** The weights of what is right below an account, by account. */
@@ -290,21 +291,11 @@ public final class AccountDesk {
   /** Changes of accounts that stood right below one, newest first. */
   public Desk.Page<AccountChange> changesBelow(String id, int limit, String cursor) {
     entry(store.accounts().entries(), id);
-    return page(store.accounts().changes(null, id, limit + 1, before(cursor)), limit);
-  }
-
-  private static long before(String cursor) {
-    try {
-      return cursor == null || cursor.isBlank() ? Long.MAX_VALUE : Long.parseLong(cursor);
-    } catch (NumberFormatException e) {
-      throw invalid("cursor", "\"" + cursor + "\" is no cursor that this service gave");
-    }
+    return page(store.accounts().changes(null, id, limit + 1, FrontDesk.before(cursor)), limit);
   }
 
   private static Desk.Page<AccountChange> page(List<AccountChange> read, int limit) {
-    return read.size() <= limit
-        ? new Desk.Page<>(read, null)
-        : new Desk.Page<>(read.subList(0, limit), Long.toString(read.get(limit - 1).id()));
+    return FrontDesk.part(read, limit, change -> Long.toString(change.id()));
   }
 
   private static Desk.Refused invalid(String field, String message) {

@@ -3,29 +3,20 @@ package evenhand.service;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Contract;
 import evenhand.cycle.Desk;
-import evenhand.cycle.NewJob;
 import evenhand.facts.Tier;
 import evenhand.simulator.SimulatedCluster;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 
 /**
  * The demonstration of the policies with budgets: a tree of accounts on two nodes, and within two
  * minutes work that is protected, work that makes room, a start that waits for it, and a node that
  * is drained and used again.
  */
-final class BudgetDemo implements SmartLifecycle {
-  private static final Logger LOG = LoggerFactory.getLogger("evenhand.demo");
-  private static final int FIRST_READING_SECONDS = 60;
+final class BudgetDemo extends DemoPlay {
   private static final Tier H100 = new Tier("h100", 30, 989, 8, true, "gpu", "gpu:h100");
 
   /** How long a job here needs to save its work when it is told to leave. */
@@ -49,30 +40,24 @@ final class BudgetDemo implements SmartLifecycle {
    */
   private static final List<Example> JOBS =
       List.of(
-          new Example(0, "segmentation", "pretrain", 4, 40, 300),
-          new Example(1, "translation", "sweep", 4, 0, 600),
-          new Example(10, "chat", "debug", 4, 20, 60),
-          new Example(15, "chat", "finetune", 4, 30, 120),
-          new Example(20, "detection", "evaluate", 1, 10, 30));
+          new Example(0, "segmentation", "pretrain", 4, null, null, 40, 300),
+          new Example(1, "translation", "sweep", 4, null, null, 0, 600),
+          new Example(10, "chat", "debug", 4, null, null, 20, 60),
+          new Example(15, "chat", "finetune", 4, null, null, 30, 120),
+          new Example(20, "detection", "evaluate", 1, null, null, 10, 30));
 
   /** The node that {@code finetune} runs on then is drained: empty when its protection ends. */
   private static final int DRAINED_AT = 62;
 
   private static final int USED_AGAIN_AT = 115;
 
-  private final boolean on;
-  private final Desk desk;
   private final Contract contract;
   private final Random random = new Random(7);
-  private ScheduledExecutorService thread;
   private String finetune;
   private String drained;
 
-  private record Example(int after, String account, String name, int gpus, int minimum, int runs) {}
-
   BudgetDemo(boolean on, Desk desk, Contract contract) {
-    this.on = on;
-    this.desk = desk;
+    super(on, desk);
     this.contract = contract;
   }
 
@@ -92,39 +77,13 @@ final class BudgetDemo implements SmartLifecycle {
   }
 
   @Override
-  public synchronized void start() {
-    thread = Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "demo"));
-    if (on) {
-      thread.submit(this::open);
-    }
-  }
-
-  /** Plays it once the first reading of the cluster is in. */
-  private void open() {
-    for (int i = 0; i < FIRST_READING_SECONDS * 10 && desk.placements().isEmpty(); i++) {
-      try {
-        Thread.sleep(100);
-      } catch (InterruptedException e) {
-        return;
-      }
-    }
+  void play() {
     for (Example example : JOBS) {
-      thread.schedule(() -> submit(example), example.after(), TimeUnit.SECONDS);
+      at(example.after(), () -> submit(example));
     }
-    thread.schedule(this::drain, DRAINED_AT, TimeUnit.SECONDS);
-    thread.schedule(this::resume, USED_AGAIN_AT, TimeUnit.SECONDS);
-    thread.scheduleWithFixedDelay(this::another, USED_AGAIN_AT + 5, 20, TimeUnit.SECONDS);
-  }
-
-  @Override
-  public synchronized void stop() {
-    thread.shutdownNow();
-    thread = null;
-  }
-
-  @Override
-  public synchronized boolean isRunning() {
-    return thread != null;
+    at(DRAINED_AT, this::drain);
+    at(USED_AGAIN_AT, this::resume);
+    every(USED_AGAIN_AT + 5, 20, this::another);
   }
 
   private void drain() {
@@ -151,53 +110,21 @@ final class BudgetDemo implements SmartLifecycle {
 
   /** After the opening: now and then a job of one account or another. */
   private void another() {
-    try {
-      if (desk.queue(4, null).items().size() < 4) {
-        int which = random.nextInt(4);
-        String account = List.of("segmentation", "detection", "chat", "translation").get(which);
-        submit(new Example(0, account, "training", 2, which == 3 ? 0 : 30, 60));
-      }
-    } catch (RuntimeException e) {
-      LOG.warn("The queue cannot be read: {}", e.getMessage());
+    if (fewerWaitThan(4)) {
+      int which = random.nextInt(4);
+      String account = List.of("segmentation", "detection", "chat", "translation").get(which);
+      submit(new Example(0, account, "training", 2, null, null, which == 3 ? 0 : 30, 60));
     }
   }
 
   private void submit(Example example) {
-    try {
-      Desk.JobView job =
-          desk.submit(
-              new NewJob(
-                  example.name(),
-                  example.account(),
-                  "demo",
-                  null,
-                  1,
-                  example.gpus(),
-                  null,
-                  null,
-                  example.minimum(),
-                  true,
-                  0,
-                  null,
-                  "#!/bin/sh\nsleep " + example.runs() + "\n",
-                  List.of(),
-                  Map.of(),
-                  null),
-              null);
-      if (example.name().equals("finetune")) {
-        finetune = job.id();
-      }
-      LOG.info(
-          "{} submits job {}: {}, {} GPUs, {}",
-          example.account(),
-          job.id(),
-          example.name(),
-          example.gpus(),
-          example.minimum() == 0
-              ? "unallocated"
-              : "protected for " + example.minimum() + " s from its start");
-    } catch (RuntimeException e) {
-      LOG.warn("An example job was not taken: {}", e.getMessage());
+    String terms =
+        example.minimum() == 0
+            ? "unallocated"
+            : "protected for " + example.minimum() + " s from its start";
+    Optional<String> id = submit(example, terms);
+    if (example.name().equals("finetune")) {
+      finetune = id.orElse(null);
     }
   }
 }

@@ -2,33 +2,23 @@ package evenhand.service;
 
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Desk;
-import evenhand.cycle.NewJob;
 import evenhand.cycle.SubmitOrder;
 import evenhand.facts.Tier;
 import evenhand.simulator.SimulatedCluster;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 
 /**
  * The demonstration: a small cluster of three tiers, and jobs of three labs that show within a
  * minute how a job starts, how one reserves, how it swaps to where there is room sooner, and who is
  * charged.
  */
-final class Demo implements SmartLifecycle {
-  private static final Logger LOG = LoggerFactory.getLogger("evenhand.demo");
+final class Demo extends DemoPlay {
   private static final int FULL_QUEUE = 8;
-  private static final int FIRST_READING_SECONDS = 60;
   private static final Pattern SLEEP = Pattern.compile("\\bsleep\\s+(\\d{1,6})\\b");
   private static final Duration UNLESS_SAID = Duration.ofSeconds(20);
 
@@ -50,24 +40,17 @@ final class Demo implements SmartLifecycle {
    */
   private static final List<Example> OPENING =
       List.of(
-          new Example(0, "NLP", "tokenizer", 1, "5090", null, 50),
-          new Example(0, "BCG", "docking", 2, "3080ti", null, 45),
-          new Example(1, "KDG", "segmentation", 1, "4090", null, 24),
-          new Example(1, "KDG", "augment", 1, "4090", null, 60),
-          new Example(6, "BCG", "folding", 2, null, "4090", 30),
-          new Example(8, "NLP", "finetune", 1, "5090", null, 25));
+          new Example(0, "NLP", "tokenizer", 1, "5090", null, 0, 50),
+          new Example(0, "BCG", "docking", 2, "3080ti", null, 0, 45),
+          new Example(1, "KDG", "segmentation", 1, "4090", null, 0, 24),
+          new Example(1, "KDG", "augment", 1, "4090", null, 0, 60),
+          new Example(6, "BCG", "folding", 2, null, "4090", 0, 30),
+          new Example(8, "NLP", "finetune", 1, "5090", null, 0, 25));
 
-  private final boolean on;
-  private final Desk desk;
   private final Random random = new Random(14);
-  private ScheduledExecutorService thread;
-
-  private record Example(
-      int after, String account, String name, int gpus, String tier, String minimum, int runs) {}
 
   Demo(boolean on, Desk desk) {
-    this.on = on;
-    this.desk = desk;
+    super(on, desk);
   }
 
   static SimulatedCluster cluster(Clock clock) {
@@ -88,95 +71,25 @@ final class Demo implements SmartLifecycle {
   }
 
   @Override
-  public synchronized void start() {
-    thread = Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "demo"));
-    if (!on) {
-      return;
-    }
-    thread.submit(this::open);
-  }
-
-  /** Plays the opening once the first reading of the cluster is in. */
-  private void open() {
-    for (int i = 0; i < FIRST_READING_SECONDS * 10 && desk.placements().isEmpty(); i++) {
-      try {
-        Thread.sleep(100);
-      } catch (InterruptedException e) {
-        return;
-      }
-    }
+  void play() {
     for (Example example : OPENING) {
-      thread.schedule(() -> submit(example), example.after(), TimeUnit.SECONDS);
+      at(example.after(), () -> submit(example));
     }
-    thread.scheduleWithFixedDelay(this::trickle, 20, 6, TimeUnit.SECONDS);
-  }
-
-  @Override
-  public synchronized void stop() {
-    thread.shutdownNow();
-    thread = null;
-  }
-
-  @Override
-  public synchronized boolean isRunning() {
-    return thread != null;
+    every(20, 6, this::trickle);
   }
 
   private void trickle() {
-    try {
-      if (desk.queue(FULL_QUEUE, null).items().size() >= FULL_QUEUE) {
-        return;
-      }
-    } catch (RuntimeException e) {
-      LOG.warn("The queue cannot be read: {}", e.getMessage());
+    if (!fewerWaitThan(FULL_QUEUE)) {
       return;
     }
     String account = ACCOUNTS.get(random.nextInt(ACCOUNTS.size())).id();
     int gpus = random.nextInt(5) < 3 ? 1 : 2;
     String minimum = random.nextInt(3) == 0 ? "4090" : null;
-    submit(
-        new Example(
-            0,
-            account,
-            gpus == 1 ? "experiment" : "training",
-            gpus,
-            null,
-            minimum,
-            15 + random.nextInt(40)));
+    String name = gpus == 1 ? "experiment" : "training";
+    submit(new Example(0, account, name, gpus, null, minimum, 0, 15 + random.nextInt(40)));
   }
 
   private void submit(Example example) {
-    try {
-      Desk.JobView job =
-          desk.submit(
-              new NewJob(
-                  example.name(),
-                  example.account(),
-                  "demo",
-                  null,
-                  1,
-                  example.gpus(),
-                  example.tier(),
-                  example.minimum(),
-                  0,
-                  true,
-                  0,
-                  null,
-                  "#!/bin/sh\nsleep " + example.runs() + "\n",
-                  List.of(),
-                  Map.of(),
-                  null),
-              null);
-      LOG.info(
-          "{} submits job {}: {}, {} GPU{}, {} s",
-          example.account(),
-          job.id(),
-          example.name(),
-          example.gpus(),
-          example.gpus() == 1 ? "" : "s",
-          example.runs());
-    } catch (RuntimeException e) {
-      LOG.warn("An example job was not taken: {}", e.getMessage());
-    }
+    submit(example, example.runs() + " s");
   }
 }

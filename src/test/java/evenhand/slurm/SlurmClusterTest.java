@@ -39,7 +39,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class SlurmClusterTest {
   private static final Duration SOON = Duration.ofSeconds(25);
-  private static final String SLEEP = "#!/bin/sh\nsleep 90\n";
+  // One process: were there two, the shell might see the other end first, and say 143 of it.
+  private static final String SLEEP = "#!/bin/sh\nexec sleep 90\n";
 
   private final SlurmSandbox slurm;
   private final SlurmCluster cluster;

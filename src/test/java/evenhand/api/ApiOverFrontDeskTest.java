@@ -7,17 +7,11 @@ import evenhand.cli.Commands;
 import evenhand.cli.Console;
 import evenhand.cli.Parts;
 import evenhand.cycle.AccountSetup;
-import evenhand.cycle.Contract;
 import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
-import evenhand.cycle.Desk;
-import evenhand.cycle.FrontDesk;
-import evenhand.cycle.Ledger;
-import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
 import evenhand.cycle.Store;
-import evenhand.cycle.accounts.AccountDesk;
 import evenhand.facts.Tier;
 import evenhand.json.DecisionJson;
 import evenhand.outcomes.Decision;
@@ -42,7 +36,6 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringApplication;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -167,12 +160,7 @@ class ApiOverFrontDeskTest {
   }
 
   @Configuration
-  @EnableAutoConfiguration(
-      excludeName = {
-        "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
-        "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration"
-      })
-  @Import(Api.class)
+  @Import(DesksOverCycle.class)
   static class App {
     @Bean
     ManualClock clock() {
@@ -199,41 +187,6 @@ class ApiOverFrontDeskTest {
       Recorder recorder = new JsonRecorder();
       return new Cycle(
           store, cluster, Router.NONE, () -> policy, recorder, clock, CycleSettings.DEFAULT);
-    }
-
-    @Bean
-    Desk desk(Store store, Policy policy, Cycle cycle, ManualClock clock) {
-      return new FrontDesk(store, () -> policy, cycle::latest, cycle.settings(), clock);
-    }
-
-    @Bean
-    Ledger ledger(Store store, ManualClock clock) {
-      return new Ledger(store, CycleSettings.DEFAULT, clock);
-    }
-
-    @Bean
-    Contract contract(Store store, Policy policy, Cycle cycle, ManualClock clock) {
-      return new Contract(store, () -> policy, cycle::latest, clock);
-    }
-
-    @Bean
-    AccountDesk accountDesk(Store store, Policy policy, ManualClock clock) {
-      return new AccountDesk(store, () -> policy, CycleSettings.DEFAULT, clock);
-    }
-
-    @Bean
-    Receipts receipts(Store store) {
-      return new Receipts(store, new JsonRecorder());
-    }
-
-    @Bean
-    ActivePolicy activePolicy(Policy policy) {
-      return ActivePolicy.of(() -> policy);
-    }
-
-    @Bean
-    CycleNow cycleNow(Cycle cycle) {
-      return CycleNow.of(cycle::run);
     }
   }
 }

@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
@@ -70,23 +69,11 @@ class ConcurrencyTest {
                   for (int i = 0; i < 40; i++) {
                     ids.add(
                         desk.submit(
-                                new NewJob(
-                                    "j",
-                                    "BCG",
-                                    "kim",
-                                    null,
-                                    1,
-                                    1 + random.nextInt(4),
-                                    null,
-                                    null,
-                                    0,
-                                    true,
-                                    0,
-                                    null,
-                                    "#!/bin/sh\n",
-                                    List.of(),
-                                    Map.of(),
-                                    null),
+                                SomeJob.PLAIN
+                                    .of("BCG")
+                                    .on(1 + random.nextInt(4), null)
+                                    .resumable(true)
+                                    .made(),
                                 null)
                             .id());
                     if (random.nextInt(3) == 0) {

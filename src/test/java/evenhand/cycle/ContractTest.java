@@ -74,23 +74,7 @@ class ContractTest {
 
   private String submit(String account, int gpus, int minimum, boolean resumable) {
     return desk.submit(
-            new NewJob(
-                "j",
-                account,
-                "kim",
-                null,
-                1,
-                gpus,
-                null,
-                null,
-                minimum,
-                resumable,
-                0,
-                null,
-                "#!/bin/sh\n",
-                List.of(),
-                Map.of(),
-                null),
+            SomeJob.PLAIN.of(account).on(gpus, null).minimum(minimum).resumable(resumable).made(),
             null)
         .id();
   }

@@ -7,6 +7,7 @@ import evenhand.cycle.Ledger.By;
 import evenhand.cycle.Store.LedgerFilter;
 import evenhand.facts.NodeState;
 import evenhand.facts.Tier;
+import evenhand.policy.EditedRules;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
@@ -14,7 +15,6 @@ import evenhand.service.JsonRecorder;
 import evenhand.simulator.ManualClock;
 import evenhand.simulator.MemoryStore;
 import evenhand.simulator.SimulatedCluster;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -84,26 +83,7 @@ class LedgerTest {
 
   Token submit(String account, int gpus) {
     String id =
-        desk.submit(
-                new NewJob(
-                    "j",
-                    account,
-                    "kim",
-                    null,
-                    1,
-                    gpus,
-                    null,
-                    null,
-                    0,
-                    true,
-                    0,
-                    null,
-                    "#!/bin/sh\n",
-                    List.of(),
-                    Map.of(),
-                    null),
-                null)
-            .id();
+        desk.submit(SomeJob.PLAIN.of(account).on(gpus, null).resumable(true).made(), null).id();
     return new Token(store.installation(), Long.parseLong(id), 1);
   }
 
@@ -355,15 +335,10 @@ class LedgerTest {
 
   @Test
   void whatIsChargedTimesAFactorAddsUpAndSaysSo(@TempDir Path folder) throws Exception {
-    Path rules = folder.resolve("rules");
-    try (Stream<Path> files = Files.walk(Path.of("rules"))) {
-      for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
-        Path copy = folder.resolve(file);
-        Files.createDirectories(copy.getParent());
-        Files.writeString(
-            copy, Files.readString(file).replace("new Factor( 1 )", "new Factor( 0.5 )"));
-      }
-    }
+    Path rules =
+        EditedRules.in(folder)
+            .edit("charging/C5.drl", "new Factor( 1 )", "new Factor( 0.5 )")
+            .folder();
     decides = Policies.load(Optional.of(rules), "reservation", Map.of());
     cluster.runTimes(o -> Duration.ofSeconds(100));
     submit("BCG", 2);

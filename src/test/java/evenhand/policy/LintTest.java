@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,24 +21,11 @@ class LintTest {
 
   @BeforeEach
   void copy() throws IOException {
-    Path from = Path.of("rules");
-    try (Stream<Path> all = Files.walk(from)) {
-      for (Path p : all.toList()) {
-        Path to = rules.resolve(from.relativize(p).toString());
-        if (Files.isDirectory(p)) {
-          Files.createDirectories(to);
-        } else {
-          Files.copy(p, to);
-        }
-      }
-    }
+    EditedRules.in(rules);
   }
 
   private void edit(String file, String old, String changed) throws IOException {
-    Path path = rules.resolve(file);
-    String text = Files.readString(path);
-    assertThat(text).contains(old);
-    Files.writeString(path, text.replace(old, changed));
+    new EditedRules(rules).edit(file, old, changed);
   }
 
   private List<PolicyFault.Fault> faults() {

@@ -3,18 +3,15 @@ package evenhand.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import evenhand.facts.Ended;
-import evenhand.facts.NodeState;
 import evenhand.facts.Reservation;
 import evenhand.facts.Tier;
 import evenhand.outcomes.Charge;
 import evenhand.outcomes.Settlement;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,22 +22,10 @@ class SessionsTest {
 
   @TempDir Path folder;
 
-  /** The rules with C5 in other words. */
-  private Policy with(String condition, String factor) throws Exception {
-    Path rules = folder.resolve("rules");
-    try (Stream<Path> files = Files.walk(Path.of("rules"))) {
-      for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
-        Path copy = folder.resolve(file);
-        Files.createDirectories(copy.getParent());
-        String text = Files.readString(file);
-        if (file.endsWith("C5.drl")) {
-          assertThat(text).contains("Moment()", "new Factor( 1 )");
-          text = text.replace("Moment()", condition).replace("new Factor( 1 )", factor);
-        }
-        Files.writeString(copy, text);
-      }
-    }
-    return Policies.load(Optional.of(rules), "reservation", Map.of());
+  /** The rules, in which C5 asks for something else than a moment. */
+  private Policy withFactorWhen(String condition) throws Exception {
+    EditedRules rules = EditedRules.in(folder).edit("charging/C5.drl", "Moment()", condition);
+    return Policies.load(Optional.of(rules.folder()), "reservation", Map.of());
   }
 
   /** What the end of a job that held a GPU for 100 s brings, asked three times. */
@@ -69,13 +54,12 @@ class SessionsTest {
 
   @Test
   void aRuleThatAsksForNothingButASettingFiresEachTime() throws Exception {
-    chargesEachTime(with("Setting( name == \"max_gpus_per_node\" )", "new Factor( 1 )"));
+    chargesEachTime(withFactorWhen("Setting( name == \"max_gpus_per_node\" )"));
   }
 
   @Test
   void aRuleThatAsksForNoFactFiresEachTime() throws Exception {
-    Policy policy =
-        with("not Resident( state == NodeState." + NodeState.DOWN + " )", "new Factor( 1 )");
+    Policy policy = withFactorWhen("not Resident( state == NodeState.DOWN )");
     assertThat(((DroolsPolicy) policy).reusesSessions()).isFalse();
     chargesEachTime(policy);
   }

@@ -2,35 +2,21 @@ package evenhand.slurm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Contract;
-import evenhand.cycle.Cycle;
-import evenhand.cycle.CycleReport;
-import evenhand.cycle.CycleSettings;
 import evenhand.cycle.JobState;
-import evenhand.cycle.NewJob;
-import evenhand.cycle.Recorder;
-import evenhand.cycle.Router;
-import evenhand.cycle.Store;
+import evenhand.cycle.SomeJob;
 import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Preempt;
 import evenhand.policy.Policies;
-import evenhand.policy.Policy;
 import evenhand.sandbox.RealSlurm;
 import evenhand.sandbox.SlurmSandbox;
-import evenhand.simulator.MemoryStore;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,10 +25,7 @@ import org.junit.jupiter.api.Timeout;
 /** The scheduling contract on real daemons: signals, grace times, drains, gangs and claims. */
 @RealSlurm(slurmdTimeoutSeconds = 5, messageTimeoutSeconds = 3)
 @Timeout(120)
-class SlurmContractTest {
-  private static final Duration SOON = Duration.ofSeconds(40);
-  private static final String SLEEP = "#!/bin/sh\nsleep 300\n";
-
+class SlurmContractTest extends CyclesOnSlurm {
   /** Saves its work when it is told to leave, and goes on from there the next time. */
   private static final String SAVES =
       """
@@ -55,42 +38,20 @@ class SlurmContractTest {
   /** Hears nothing, and what it has started neither. */
   private static final String DEAF = "#!/bin/bash\ntrap '' TERM\nsleep 300\n";
 
-  private static int stores;
-
-  private final SlurmSandbox slurm;
-  private final SlurmCluster real;
-  private final MemoryStore store = new MemoryStore("c" + ++stores);
-  private final List<String> notes = new ArrayList<>();
-  private final Policy policy;
-  private Path work;
-  private Cycle cycle;
   private Contract contract;
-  private CycleReport last;
 
   SlurmContractTest(SlurmSandbox slurm) throws Exception {
-    this.slurm = slurm;
-    this.policy =
+    super(
+        slurm,
         Policies.load(
-            Optional.empty(), "budget", Map.of("grace", "4s", "gang_reservation", "claim"));
-    this.real =
-        new SlurmCluster(Orders.settings(slurm.clientConfWithTimeout(2), null), Clock.systemUTC());
+            Optional.empty(), "budget", Map.of("grace", "4s", "gang_reservation", "claim")));
   }
 
   @BeforeEach
-  void service() throws IOException {
-    work = Files.createTempDirectory(slurm.folder().resolve("work"), "job");
-    store.setUp(
-        List.of(Orders.T4090, Orders.T5090, Orders.T3080),
-        List.of(new AccountSetup("bcg", null, 1), new AccountSetup("kdg", null, 1)),
-        Instant.now());
+  void contract() {
     // kdg has had far more than its half of the last days.
     store.usedBefore("kdg", 1_000_000, Instant.now());
-    CycleSettings settings =
-        Orders.quick(
-            CycleSettings.DEFAULT.goneAfter(), Duration.ofSeconds(60), Duration.ofSeconds(5));
-    cycle =
-        new Cycle(
-            store, real, Router.NONE, () -> policy, Recorder.NOTHING, Clock.systemUTC(), settings);
+    cycle = cycle(real, Duration.ofSeconds(60));
     contract = new Contract(store, () -> policy, cycle::latest, Clock.systemUTC());
   }
 
@@ -101,55 +62,15 @@ class SlurmContractTest {
     slurm.awaitIdle(Duration.ofSeconds(60));
   }
 
-  private CycleReport run() {
-    last = cycle.run();
-    notes.addAll(last.notes());
-    return last;
-  }
-
-  private void cycles(Supplier<String> what, BooleanSupplier until) throws InterruptedException {
-    long end = System.nanoTime() + SOON.toNanos();
-    while (System.nanoTime() < end) {
-      run();
-      if (until.getAsBoolean()) {
-        return;
-      }
-      Thread.sleep(250);
-    }
-    throw new AssertionError(
-        "waited in vain for " + what.get() + "\n" + notes + "\n" + slurm.logTails());
-  }
-
   private long add(String account, int nodes, int gpus, String tier, int minimum, String script) {
-    NewJob job =
-        new NewJob(
-            "job",
-            account,
-            "kim",
-            null,
-            nodes,
-            gpus,
-            tier,
-            null,
-            minimum,
-            true,
-            0,
-            600L,
-            script,
-            List.of(),
-            Map.of(),
-            work.toString());
-    return store.add(job, 0, null, null, Instant.now()).record().job().id();
-  }
-
-  private Store.JobRecord job(long id) {
-    return store.job(id).orElseThrow();
-  }
-
-  private void awaitState(long id, JobState state) throws InterruptedException {
-    cycles(
-        () -> "job " + id + " to be " + state + ", it is " + job(id),
-        () -> job(id).job().state() == state);
+    return add(
+        SomeJob.PLAIN
+            .of(account)
+            .nodes(nodes)
+            .on(gpus, tier)
+            .minimum(minimum)
+            .resumable(true)
+            .runs(script, work.toString()));
   }
 
   private String node(long id) {

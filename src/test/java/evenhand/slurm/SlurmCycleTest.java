@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Cancellation;
 import evenhand.cycle.Cluster;
 import evenhand.cycle.Cycle;
@@ -27,13 +26,8 @@ import evenhand.cycle.Token;
 import evenhand.facts.Reservation;
 import evenhand.facts.Share;
 import evenhand.policy.Policies;
-import evenhand.policy.Policy;
 import evenhand.sandbox.RealSlurm;
 import evenhand.sandbox.SlurmSandbox;
-import evenhand.simulator.MemoryStore;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -41,48 +35,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Scenarios of the design note, with the real policy on real daemons; only the store is memory. */
 @RealSlurm(memoryLimits = true, slurmdTimeoutSeconds = 5, messageTimeoutSeconds = 3)
 @Timeout(120)
-class SlurmCycleTest {
-  private static final Duration SOON = Duration.ofSeconds(40);
-  private static final String SLEEP = "#!/bin/sh\nsleep 300\n";
-
-  private static int stores;
-
-  private final SlurmSandbox slurm;
-  private final SlurmCluster real;
-  private final Policy policy;
-  // Every test counts its jobs from 1, and Slurm remembers those of the tests before.
-  private final MemoryStore store = new MemoryStore("t" + ++stores);
-  private final List<String> notes = new ArrayList<>();
-  private Path work;
-  private Duration pendingLimit = CycleSettings.DEFAULT.pendingLimit();
-  private Cycle cycle;
-  private CycleReport last;
-
+class SlurmCycleTest extends CyclesOnSlurm {
   SlurmCycleTest(SlurmSandbox slurm) throws Exception {
-    this.slurm = slurm;
-    this.policy = Policies.load(Optional.empty(), "reservation", Map.of());
-    this.real =
-        new SlurmCluster(Orders.settings(slurm.clientConfWithTimeout(2), null), Clock.systemUTC());
-  }
-
-  @BeforeEach
-  void service() throws IOException {
-    work = Files.createTempDirectory(slurm.folder().resolve("work"), "job");
-    store.setUp(
-        List.of(Orders.T4090, Orders.T5090, Orders.T3080),
-        List.of(new AccountSetup("bcg", null, 1), new AccountSetup("kdg", null, 1)),
-        Instant.now());
-    cycle = cycle(real);
+    super(slurm, Policies.load(Optional.empty(), "reservation", Map.of()));
   }
 
   @AfterEach
@@ -91,45 +53,8 @@ class SlurmCycleTest {
     slurm.awaitIdle(Duration.ofSeconds(60));
   }
 
-  private Cycle cycle(Cluster cluster) {
-    CycleSettings quick =
-        Orders.quick(CycleSettings.DEFAULT.goneAfter(), pendingLimit, Duration.ofSeconds(5));
-    return new Cycle(
-        store, cluster, Router.NONE, () -> policy, Recorder.NOTHING, Clock.systemUTC(), quick);
-  }
-
-  private CycleReport run() {
-    last = cycle.run();
-    notes.addAll(last.notes());
-    return last;
-  }
-
-  private void cycles(Supplier<String> what, BooleanSupplier until) throws InterruptedException {
-    long end = System.nanoTime() + SOON.toNanos();
-    while (System.nanoTime() < end) {
-      run();
-      if (until.getAsBoolean()) {
-        return;
-      }
-      Thread.sleep(250);
-    }
-    throw new AssertionError(
-        "waited in vain for " + what.get() + "\n" + notes + "\n" + slurm.logTails());
-  }
-
   private long add(String account, int gpus, String tier, String script) {
-    NewJob job = SomeJob.PLAIN.of(account).on(gpus, tier).runs(script, work.toString()).made();
-    return store.add(job, 0, null, null, Instant.now()).record().job().id();
-  }
-
-  private Store.JobRecord job(long id) {
-    return store.job(id).orElseThrow();
-  }
-
-  private void awaitState(long id, JobState state) throws InterruptedException {
-    cycles(
-        () -> "job " + id + " to be " + state + ", it is " + job(id),
-        () -> job(id).job().state() == state);
+    return add(SomeJob.PLAIN.of(account).on(gpus, tier).runs(script, work.toString()));
   }
 
   private Reservation holds(long id) {

@@ -1999,7 +1999,6 @@ public final class PostgresStore implements Store, AutoCloseable {
                   delete from policy_texts t
                   where t.written_at < ?
                     and not exists (select 1 from decisions d where d.policy_hash = t.policy_hash)
-                    and not exists (select 1 from policies_kept k where k.hash = t.policy_hash)
                   """)
               .param(limit)
               .update();

@@ -82,6 +82,7 @@ final class RolloutSite implements AutoCloseable {
             CycleSettings.DEFAULT);
     desk =
         new FrontDesk(store, rollout.inForce(), cycle::latest, CycleSettings.DEFAULT, clock);
+    cycle(); // nobody may submit before the cluster was read
     return this;
   }
 

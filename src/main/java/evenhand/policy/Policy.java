@@ -87,6 +87,14 @@ public interface Policy {
     return false;
   }
 
+  /**
+   * Whether a minimum run time protects (K2). Where work makes room by classes of priority, what
+   * protects it is that it does not consent (PR3).
+   */
+  default boolean minimumProtects() {
+    return hasBudgets() || !has(Stage.PREEMPT);
+  }
+
   /** The queue in the policy's order, and what put it so (Q1 to Q4). */
   Ordering ordering(Snapshot snapshot);
 

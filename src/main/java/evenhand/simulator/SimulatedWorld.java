@@ -33,7 +33,6 @@ import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
 import evenhand.policy.ChargeUnit;
 import evenhand.policy.Policy;
-import evenhand.policy.Stage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -189,8 +188,7 @@ final class SimulatedWorld {
     this.leaving = settings.leaving(policy);
     this.goesOn =
         Micros.of(leaveAfter.compareTo(leaving.grace()) < 0 ? leaveAfter : leaving.grace());
-    // Where work makes room by classes of priority, what protects it is that it does not consent.
-    this.minimumProtects = policy.hasBudgets() || !policy.has(Stage.PREEMPT);
+    this.minimumProtects = policy.minimumProtects();
     for (ClusterPlan.Gpus gpus : cluster.placements()) {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }

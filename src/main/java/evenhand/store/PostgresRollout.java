@@ -1,14 +1,14 @@
 package evenhand.store;
 
+import static evenhand.store.Rows.instant;
+import static evenhand.store.Rows.one;
+import static evenhand.store.Rows.time;
+
 import evenhand.rollout.Event;
 import evenhand.rollout.InForce;
 import evenhand.rollout.RolloutBook;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,25 +16,20 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import javax.sql.DataSource;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** What is in force, planned and compared, in PostgreSQL. */
 public final class PostgresRollout implements RolloutBook {
   private final JdbcClient sql;
-  private final JdbcTemplate batch;
-  private final TransactionTemplate writing;
+  private final PostgresDatabase db;
 
   /**
    * @param source a database that the migrations have been applied to
    */
   public PostgresRollout(DataSource source) {
-    this.sql = JdbcClient.create(source);
-    this.batch = new JdbcTemplate(source);
-    this.writing = new TransactionTemplate(new JdbcTransactionManager(source));
+    this.db = PostgresDatabase.of(source);
+    this.sql = db.sql();
   }
 
   @Override
@@ -55,7 +50,7 @@ public final class PostgresRollout implements RolloutBook {
   @Override
   public boolean begin(InForce first, Map<String, String> texts) {
     return Boolean.TRUE.equals(
-        writing.execute(
+        db.writing().execute(
             tx -> {
               int made =
                   sql.sql(
@@ -78,7 +73,7 @@ public final class PostgresRollout implements RolloutBook {
   @Override
   public boolean change(String from, InForce next, Event.Kind kind, Map<String, String> texts) {
     return Boolean.TRUE.equals(
-        writing.execute(
+        db.writing().execute(
             tx -> {
               List<Object> values = new ArrayList<>(values(next));
               values.add(from);
@@ -127,7 +122,7 @@ public final class PostgresRollout implements RolloutBook {
     List<Object[]> rows = new ArrayList<>();
     texts.forEach(
         (name, text) -> rows.add(new Object[] {hash, rows.size(), name, text, time(at)}));
-    batch.batchUpdate(
+    db.batch().batchUpdate(
         """
         insert into policy_texts (policy_hash, position, name, text, written_at)
         values (?, ?, ?, ?, ?)
@@ -210,7 +205,7 @@ public final class PostgresRollout implements RolloutBook {
 
   @Override
   public void keep(Plan plan, Map<String, String> texts) {
-    writing.executeWithoutResult(
+    db.writing().executeWithoutResult(
         tx -> {
           write(plan.hash(), texts, plan.at());
           one(
@@ -315,7 +310,7 @@ public final class PostgresRollout implements RolloutBook {
 
   @Override
   public void shadow(ShadowPolicy shadow, Map<String, String> texts) {
-    writing.executeWithoutResult(
+    db.writing().executeWithoutResult(
         tx -> {
           sql.sql("delete from policy_shadow").update();
           if (shadow == null) {
@@ -333,7 +328,7 @@ public final class PostgresRollout implements RolloutBook {
 
   @Override
   public void differs(ShadowDifference d, int most) {
-    writing.executeWithoutResult(
+    db.writing().executeWithoutResult(
         tx -> {
           one(
               sql.sql(
@@ -377,19 +372,5 @@ public final class PostgresRollout implements RolloutBook {
   @Override
   public void forget(Duration olderThan, Instant now) {
     sql.sql("delete from policy_plans where at < ?").param(time(now.minus(olderThan))).update();
-  }
-
-  private static void one(int rows, String what) {
-    if (rows != 1) {
-      throw new IllegalStateException(rows + " rows were written for one " + what);
-    }
-  }
-
-  private static OffsetDateTime time(Instant instant) {
-    return instant.atOffset(ZoneOffset.UTC);
-  }
-
-  private static Instant instant(ResultSet rs, String column) throws SQLException {
-    return rs.getObject(column, OffsetDateTime.class).toInstant();
   }
 }

@@ -50,6 +50,10 @@ class Description {
         .addSchemas("NewCorrection", schema(LedgerRoute.CORRECTION))
         .addSchemas("NewWeights", schema(AccountsRoute.NEW_WEIGHTS))
         .addSchemas("NewTree", schema(AccountsRoute.NEW_TREE))
+        .addSchemas("NewPolicyPlan", schema(PolicyRoute.PLAN))
+        .addSchemas("NewPolicy", schema(PolicyRoute.APPLY))
+        .addSchemas("PolicyRollback", schema(PolicyRoute.ROLLBACK))
+        .addSchemas("NewPolicyShadow", schema(PolicyRoute.SHADOW))
         .addSchemas("Problem", problem());
     // recorded text, which the model behind it takes for a string
     api.getComponents()
@@ -106,10 +110,20 @@ class Description {
     if (path.equals("/v1/accounts/plan") || path.equals("/v1/accounts/apply")) {
       item.getPost().requestBody(body("NewTree", true));
     }
+    Map<String, RequestBody> ofPolicy =
+        Map.of(
+            "/v1/policy/plan", body("NewPolicyPlan", false),
+            "/v1/policy/apply", body("NewPolicy", true),
+            "/v1/policy/rollback", body("PolicyRollback", true),
+            "/v1/policy/shadow", body("NewPolicyShadow", true));
+    if (ofPolicy.containsKey(path)) {
+      item.getPost().requestBody(ofPolicy.get(path));
+    }
     boolean list =
         item.getGet() != null
             && (!path.contains("{") || path.startsWith("/v1/accounts/") || path.endsWith("/drains"))
             && !path.equals("/v1/policy")
+            && !path.equals("/v1/policy/shadow")
             && !path.endsWith("/verify");
     if (list) {
       item.getGet()

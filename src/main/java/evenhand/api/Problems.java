@@ -61,6 +61,14 @@ class Problems {
                   409, "CHANGED_MEANWHILE", "It has changed meanwhile", refused.getMessage());
           case "NOT_WAITING" ->
               Problem.of(409, "NOT_WAITING", "It does not wait", refused.getMessage());
+          case "NOT_PLANNED" ->
+              Problem.of(404, "NOT_PLANNED", "Nothing of that hash is planned", refused.getMessage());
+          case "GUARDRAILS_BROKEN" ->
+              Problem.of(409, "GUARDRAILS_BROKEN", "Guard rails are broken", refused.getMessage());
+          case "IN_FORCE" ->
+              Problem.of(409, "IN_FORCE", "It is in force already", refused.getMessage());
+          case "NO_PREVIOUS" ->
+              Problem.of(409, "NO_PREVIOUS", "There is none before it", refused.getMessage());
           case "BUSY" -> Problem.of(409, "BUSY", "It is changing just now", refused.getMessage());
           case "NOT_RUNNING" ->
               Problem.of(409, "NOT_RUNNING", "The job does not run", refused.getMessage());

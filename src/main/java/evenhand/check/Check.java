@@ -23,6 +23,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 
@@ -31,6 +33,9 @@ import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
  * run against the policy it names.
  */
 public final class Check {
+  private static final Pattern OF_POLICY =
+      Pattern.compile("^policy:[ \\t]*([a-z-]+)[ \\t]*(?:#.*)?$", Pattern.MULTILINE);
+
   private final RuleFiles rules;
   private final Map<String, Policy> loaded = new HashMap<>();
   private final Map<String, PolicyFault> broken = new HashMap<>();
@@ -135,21 +140,52 @@ public final class Check {
    * @throws PolicyFault when it cannot be loaded or a scenario fails, with each difference
    */
   public Policy passed(String name, Optional<Path> scenarios) throws PolicyFault {
-    Policy policy = policy(name, Map.of());
-    List<PolicyFault.Fault> faults = new ArrayList<>();
-    for (Text text : texts(scenarios)) {
-      if (text.fault() != null) {
-        faults.add(new PolicyFault.Fault("scenario " + text.file(), 0, null, text.fault()));
-      } else if (ScenarioFile.read(text.file(), text.text()).policy().equals(name)) {
-        for (String difference : run(text).differences()) {
-          faults.add(new PolicyFault.Fault("scenario " + text.file(), 0, null, difference));
-        }
-      }
-    }
+    Policy policy = loaded(name);
+    List<PolicyFault.Fault> faults = failing(name, scenarios);
     if (!faults.isEmpty()) {
       throw new PolicyFault(faults);
     }
     return policy;
+  }
+
+  /** A policy of these rules, as its scenarios are run against it. */
+  public Policy loaded(String name) throws PolicyFault {
+    return policy(name, Map.of());
+  }
+
+  /** In what the scenarios that are about a policy differ; empty when all go as written. */
+  public List<PolicyFault.Fault> failing(String name, Optional<Path> scenarios) {
+    List<PolicyFault.Fault> faults = new ArrayList<>();
+    for (Text text : texts(scenarios)) {
+      if (text.fault() != null) {
+        faults.add(new PolicyFault.Fault("scenario " + text.file(), 0, null, text.fault()));
+        continue;
+      }
+      if (isOfAnother(name, text.text())) {
+        continue;
+      }
+      try {
+        if (ScenarioFile.read(text.file(), text.text()).policy().equals(name)) {
+          for (String difference : run(text).differences()) {
+            faults.add(new PolicyFault.Fault("scenario " + text.file(), 0, null, difference));
+          }
+        }
+      } catch (InputFault e) {
+        e.faults()
+            .forEach(
+                f ->
+                    faults.add(
+                        new PolicyFault.Fault(
+                            "scenario " + text.file(), f.line(), null, f.message())));
+      }
+    }
+    return faults;
+  }
+
+  /** Whether a scenario says so plainly that it is about another policy that it need not be read. */
+  private static boolean isOfAnother(String name, String text) {
+    Matcher m = OF_POLICY.matcher(text);
+    return m.find() && !m.group(1).equals(name) && !m.find();
   }
 
   /** Runs one scenario. */

@@ -77,6 +77,13 @@ public final class Commands {
     CommandLine policy = new CommandLine(new PolicyCommands.PolicyGroup(console));
     policy.addSubcommand("list", new PolicyCommands.ListCommand(console));
     policy.addSubcommand("show", new PolicyCommands.ShowCommand(console));
+    policy.addSubcommand("status", new RolloutCommands.StatusCommand(console));
+    policy.addSubcommand("plan", new PolicyPlanCommand(console));
+    policy.addSubcommand("plans", new RolloutCommands.PlansCommand(console));
+    policy.addSubcommand("apply", new RolloutCommands.ApplyCommand(console));
+    policy.addSubcommand("rollback", new RolloutCommands.RollbackCommand(console));
+    policy.addSubcommand("history", new RolloutCommands.HistoryCommand(console));
+    policy.addSubcommand("shadow", new RolloutCommands.ShadowCommand(console));
     add("policy", policy);
     add("submit", new CommandLine(new SubmitCommand(console))).setStopAtPositional(true);
     add("jobs", new JobsCommand(console));

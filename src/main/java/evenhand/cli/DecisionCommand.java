@@ -46,7 +46,8 @@ final class DecisionCommand extends Command {
     return Exit.DONE;
   }
 
-  private static String what(JsonNode outcome) {
+  /** An outcome in few words, besides its type, job and clause. */
+  static String what(JsonNode outcome) {
     List<String> parts = new ArrayList<>();
     if (outcome.has("on")) {
       parts.add("on " + Show.gpus(outcome.path("on")));

@@ -25,7 +25,7 @@ final class PolicyCommands {
 
   @picocli.CommandLine.Command(
       name = "policy",
-      description = "The policies there are, and what each says.",
+      description = "The policies there are, what each says, and which decides.",
       synopsisSubcommandLabel = "COMMAND")
   static final class PolicyGroup extends Commands.Group {
     PolicyGroup(Console console) {

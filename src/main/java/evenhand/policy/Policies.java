@@ -75,6 +75,17 @@ public final class Policies {
    */
   public static Policy stored(Map<String, String> texts) throws PolicyFault {
     RuleFiles files = new RuleFiles.Stored(texts);
+    Map<String, String> settings = set(texts);
+    List<String> names = files.policies();
+    if (names.size() != 1) {
+      throw new PolicyFault(
+          new Fault("policies", 0, null, "one policy is stored with its rules, not " + names));
+    }
+    return load(files, names.get(0), settings);
+  }
+
+  /** What was set for once in a policy of these texts, by name. */
+  public static Map<String, String> set(Map<String, String> texts) {
     Map<String, String> settings = new LinkedHashMap<>();
     texts.forEach(
         (name, text) -> {
@@ -82,12 +93,7 @@ public final class Policies {
             settings.put(name.substring(SET.length()), text);
           }
         });
-    List<String> names = files.policies();
-    if (names.size() != 1) {
-      throw new PolicyFault(
-          new Fault("policies", 0, null, "one policy is stored with its rules, not " + names));
-    }
-    return load(files, names.get(0), settings);
+    return settings;
   }
 
   /**

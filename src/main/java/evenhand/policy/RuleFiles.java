@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -45,6 +47,11 @@ public interface RuleFiles {
     }
     Path here = Path.of("rules");
     return Files.isDirectory(here.resolve("policies")) ? new Folder(here) : new Bundled();
+  }
+
+  /** Whether a file's name is one that editors give to copies and locks of their own. */
+  static boolean isEditors(String name) {
+    return name.startsWith(".") || name.startsWith("#");
   }
 
   /** A folder on disk. */
@@ -82,7 +89,7 @@ public interface RuleFiles {
       try (Stream<Path> files = Files.list(policies)) {
         return files
             .map(f -> f.getFileName().toString())
-            .filter(n -> n.endsWith(".yaml"))
+            .filter(n -> n.endsWith(".yaml") && !isEditors(n))
             .map(n -> n.substring(0, n.length() - ".yaml".length()))
             .sorted()
             .toList();
@@ -97,6 +104,7 @@ public interface RuleFiles {
       try (Stream<Path> files = Files.walk(folder)) {
         return files
             .filter(f -> f.toString().endsWith(ENDING_OF_RULES))
+            .filter(f -> !isEditors(f.getFileName().toString()))
             .map(f -> folder.relativize(f).toString().replace(File.separatorChar, '/'))
             .sorted()
             .toList();
@@ -165,17 +173,43 @@ public interface RuleFiles {
     }
   }
 
+  /** All of them as they are at this moment, so that what is looked at twice is the same twice. */
+  default Stored copy() throws PolicyFault {
+    Map<String, String> texts = new LinkedHashMap<>();
+    Map<String, PolicyFault> unreadable = new HashMap<>();
+    List<String> paths = new ArrayList<>(ruleFiles());
+    policies().forEach(name -> paths.add(Stored.FOLDER + name + Stored.ENDING));
+    for (String path : paths) {
+      try {
+        read(path).ifPresent(text -> texts.put(path, text));
+      } catch (PolicyFault e) {
+        unreadable.put(path, e);
+      }
+    }
+    return new Stored(texts, unreadable, where());
+  }
+
   /**
-   * The texts of one policy, as they were kept with its decisions.
+   * Texts in memory: of one policy as they were kept with its decisions, or a copy of a folder.
    *
    * @param texts by path below the rules folder; others may stand among them
+   * @param unreadable those that could not be copied, and why
    */
-  record Stored(Map<String, String> texts) implements RuleFiles {
+  record Stored(Map<String, String> texts, Map<String, PolicyFault> unreadable, String where)
+      implements RuleFiles {
     private static final String FOLDER = "policies/";
     private static final String ENDING = ".yaml";
 
+    /** What was kept. */
+    public Stored(Map<String, String> texts) {
+      this(texts, Map.of(), "what is stored");
+    }
+
     @Override
-    public Optional<String> read(String path) {
+    public Optional<String> read(String path) throws PolicyFault {
+      if (unreadable.containsKey(path)) {
+        throw unreadable.get(path);
+      }
       return Optional.ofNullable(texts.get(path));
     }
 
@@ -191,11 +225,6 @@ public interface RuleFiles {
     @Override
     public List<String> ruleFiles() {
       return texts.keySet().stream().filter(p -> p.endsWith(ENDING_OF_RULES)).sorted().toList();
-    }
-
-    @Override
-    public String where() {
-      return "what is stored";
     }
   }
 }

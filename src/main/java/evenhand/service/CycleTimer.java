@@ -18,6 +18,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -41,6 +42,7 @@ final class CycleTimer implements SmartLifecycle {
   private final Settings settings;
   private final Clock clock;
   private final MeterRegistry meters;
+  private final List<BesideCycle> beside;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "cycle"));
   private final CountDownLatch first = new CountDownLatch(1);
@@ -55,7 +57,17 @@ final class CycleTimer implements SmartLifecycle {
    */
   record Last(CycleReport report, String failure, Instant goodReadingAt) {}
 
-  CycleTimer(Cycle cycle, Store store, Settings settings, Clock clock, MeterRegistry meters) {
+  /**
+   * @param beside called before and after each cycle, in this order
+   */
+  CycleTimer(
+      Cycle cycle,
+      Store store,
+      Settings settings,
+      Clock clock,
+      MeterRegistry meters,
+      List<BesideCycle> beside) {
+    this.beside = List.copyOf(beside);
     this.cycle = cycle;
     this.store = store;
     this.settings = settings;
@@ -80,8 +92,8 @@ final class CycleTimer implements SmartLifecycle {
   @Override
   public void start() {
     running = true;
+    long millis = settings.cycle().interval().toMillis();
     if (settings.cycle().enabled()) {
-      long millis = settings.cycle().interval().toMillis();
       thread.scheduleWithFixedDelay(this::tick, 0, millis, TimeUnit.MILLISECONDS);
       try {
         if (!first.await(FIRST.toSeconds(), TimeUnit.SECONDS)) {
@@ -92,6 +104,7 @@ final class CycleTimer implements SmartLifecycle {
       }
     } else {
       LOG.info("The cycle is paused (evenhand.cycle.enabled=false): nothing is started");
+      thread.scheduleWithFixedDelay(this::before, millis, millis, TimeUnit.MILLISECONDS);
     }
   }
 
@@ -154,6 +167,7 @@ final class CycleTimer implements SmartLifecycle {
 
   private CycleReport one() {
     CycleReport report;
+    before();
     try {
       report = cycle.run();
     } catch (RuntimeException e) {
@@ -171,14 +185,31 @@ final class CycleTimer implements SmartLifecycle {
     last =
         new Last(
             report, null, report.readingAt() == null ? last.goodReadingAt : report.readingAt());
+    for (BesideCycle one : beside) {
+      guarded(() -> one.after(report));
+    }
     forget(report);
     return report;
+  }
+
+  private void before() {
+    beside.forEach(one -> guarded(one::before));
+  }
+
+  /** What goes wrong beside a cycle does not keep it from deciding. */
+  private static void guarded(Runnable work) {
+    try {
+      work.run();
+    } catch (RuntimeException e) {
+      LOG.warn("Beside the cycle: {}", e.toString());
+    }
   }
 
   private void forget(CycleReport report) {
     if (report.result() == CycleReport.Result.DECIDED
         && !report.at().isBefore(forgotten == Instant.MIN ? report.at() : forgotten)) {
       store.forget(settings.keep(), report.at());
+      beside.forEach(one -> guarded(() -> one.forget(settings.keep(), report.at())));
       forgotten = report.at().plus(BETWEEN_FORGETTING);
     }
   }

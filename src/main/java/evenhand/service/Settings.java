@@ -4,6 +4,7 @@ import evenhand.cycle.AccountSetup;
 import evenhand.cycle.CycleSettings;
 import evenhand.facts.Tier;
 import evenhand.input.Spelling;
+import evenhand.rollout.Rollout;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,6 +22,9 @@ record Settings(
     @DefaultValue("main") String clusterName,
     @DefaultValue("reservation") String policy,
     String rules,
+    @DefaultValue("planned_only") Rollout.Applies rulesApply,
+    @DefaultValue("1s") Duration rulesLook,
+    String shadow,
     @DefaultValue("true") boolean checkScenarios,
     @DefaultValue List<TierSetting> tiers,
     @DefaultValue List<AccountSetting> accounts,

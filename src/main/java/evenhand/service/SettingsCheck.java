@@ -3,6 +3,7 @@ package evenhand.service;
 import evenhand.input.Spelling;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFiles;
+import evenhand.rollout.Shadow;
 import evenhand.slurm.SlurmSettings;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -109,6 +110,7 @@ final class SettingsCheck {
     text("evenhand.cluster-name", settings.clusterName());
     text("evenhand.data-dir", environment.getProperty("evenhand.data-dir", "data"));
     atLeast("evenhand.keep", settings.keep(), SHORTEST_KEEP);
+    time("evenhand.rules-look", settings.rulesLook());
     cycle(settings.cycle());
     submission(settings.submission());
     router(settings.router());
@@ -176,6 +178,19 @@ final class SettingsCheck {
                 + files.where()
                 + " has that name; "
                 + Spelling.hint(settings.policy(), names));
+      }
+      String shadow = settings.shadow() == null ? "" : settings.shadow().strip();
+      if (!shadow.isEmpty()
+          && !shadow.equals(Shadow.OFF)
+          && !shadow.startsWith("sha256:")
+          && !names.contains(shadow)) {
+        wrong(
+            "evenhand.shadow",
+            shadow,
+            "it must be off, the hash of a policy that was planned (sha256:...), or the name of one in "
+                + files.where()
+                + "; "
+                + Spelling.hint(shadow, names));
       }
     } catch (PolicyFault e) {
       wrong(

@@ -3,7 +3,7 @@ package evenhand.service;
 import evenhand.api.ActivePolicy;
 import evenhand.api.Api;
 import evenhand.api.CycleNow;
-import evenhand.check.Check;
+import evenhand.api.RolloutApi;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Cluster;
 import evenhand.cycle.Contract;
@@ -20,21 +20,22 @@ import evenhand.cycle.Steps;
 import evenhand.cycle.Store;
 import evenhand.cycle.accounts.AccountDesk;
 import evenhand.facts.Tier;
-import evenhand.policy.Policies;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFiles;
+import evenhand.rollout.Planner;
+import evenhand.rollout.Rollout;
+import evenhand.rollout.RulesFolder;
+import evenhand.rollout.Shadow;
 import evenhand.router.HttpRouter;
 import evenhand.simulator.SimulatedCluster;
 import evenhand.slurm.Objections;
+import evenhand.store.PostgresRollout;
 import evenhand.store.PostgresStore;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +54,7 @@ import org.springframework.core.env.Environment;
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 @EnableConfigurationProperties(Settings.class)
-@Import(Api.class)
+@Import({Api.class, RolloutApi.class})
 @ComponentScan("evenhand.slurm")
 class Wiring {
   private static final Logger LOG = LoggerFactory.getLogger("evenhand");
@@ -85,20 +86,60 @@ class Wiring {
   }
 
   @Bean
-  PolicyInForce policy(Settings settings) throws PolicyFault {
-    Optional<Path> folder = settings.rulesFolder();
+  @DependsOnDatabaseInitialization
+  Rollout rollout(DataSource source, Settings settings, Clock clock) throws PolicyFault {
     LOG.info(
         "The rules of policy {} are compiled{}, which takes some seconds",
         settings.policy(),
         settings.checkScenarios() ? " and checked by their scenarios" : "");
-    PolicyInForce policy =
-        new PolicyInForce(
-            settings.checkScenarios()
-                ? new Check(RuleFiles.of(folder)).passed(settings.policy(), Optional.empty())
-                : Policies.load(folder, settings.policy(), Map.of()));
-    LOG.info(
-        "Policy {} from {}, {}", policy.get().name(), policy.get().where(), policy.get().hash());
-    return policy;
+    Rollout rollout =
+        Rollout.begin(
+            new PostgresRollout(source),
+            new RulesFolder(RuleFiles.of(settings.rulesFolder()), settings.checkScenarios()),
+            settings.policy(),
+            settings.rulesApply(),
+            clock);
+    rollout.start(settings.rulesLook());
+    return rollout;
+  }
+
+  @Bean
+  PolicyInForce policy(Rollout rollout) {
+    return rollout.inForce();
+  }
+
+  @Bean
+  Planner planner(Rollout rollout, Store store, Recorder recorder, Clock clock) {
+    return new Planner(rollout, store, recorder, clock);
+  }
+
+  @Bean
+  Shadow shadow(
+      Rollout rollout, Recorder recorder, Settings settings, MeterRegistry meters, Clock clock)
+      throws PolicyFault {
+    Shadow shadow =
+        new Shadow(
+            rollout,
+            recorder,
+            clock,
+            (was, becomes) ->
+                meters
+                    .counter("evenhand.shadow.differences", "clause", was, "instead", becomes)
+                    .increment());
+    if (settings.shadow() != null && !settings.shadow().isBlank()) {
+      shadow.set(settings.shadow().strip(), "settings");
+    }
+    return shadow;
+  }
+
+  @Bean
+  RulesBesideCycle rulesBesideCycle(Rollout rollout, Shadow shadow, MeterRegistry meters) {
+    return new RulesBesideCycle(rollout, shadow, meters);
+  }
+
+  @Bean
+  RulesHealth rulesHealthIndicator(Rollout rollout) {
+    return new RulesHealth(rollout);
   }
 
   @Bean(destroyMethod = "close")
@@ -221,8 +262,13 @@ class Wiring {
 
   @Bean
   CycleTimer cycleTimer(
-      Cycle cycle, Store store, Settings settings, Clock clock, MeterRegistry meters) {
-    return new CycleTimer(cycle, store, settings, clock, meters);
+      Cycle cycle,
+      Store store,
+      Settings settings,
+      Clock clock,
+      MeterRegistry meters,
+      List<BesideCycle> beside) {
+    return new CycleTimer(cycle, store, settings, clock, meters, beside);
   }
 
   @Bean
@@ -231,8 +277,8 @@ class Wiring {
   }
 
   @Bean
-  ActivePolicy activePolicy(PolicyInForce policy) {
-    return ActivePolicy.of(policy);
+  ActivePolicy activePolicy(Rollout rollout) {
+    return ActivePolicy.of(rollout.inForce(), rollout::status);
   }
 
   @Bean

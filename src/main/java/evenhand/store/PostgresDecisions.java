@@ -335,6 +335,7 @@ final class PostgresDecisions {
             delete from policy_texts t
             where t.written_at < ?
               and not exists (select 1 from decisions d where d.policy_hash = t.policy_hash)
+              and not exists (select 1 from policies_kept k where k.hash = t.policy_hash)
             """)
         .param(limit)
         .update();

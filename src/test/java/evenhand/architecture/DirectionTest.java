@@ -30,7 +30,7 @@ class DirectionTest {
         knows("policy", "policy", "facts", "outcomes", "input"),
         knows("cycle", "cycle", "policy", "facts", "outcomes"),
         knows("slurm", "slurm", "cycle", "facts", "outcomes", "hostlist"),
-        knows("store", "store", "cycle", "facts", "outcomes"),
+        knows("store", "store", "rollout", "cycle", "facts", "outcomes"),
         knows("router", "router", "cycle", "outcomes"),
         knows(
             "simulator", "simulator", "cycle", "policy", "facts", "outcomes", "hostlist", "input"),
@@ -44,7 +44,17 @@ class DirectionTest {
             "outcomes",
             "input",
             "hostlist"),
-        knows("api", "api", "cycle", "policy", "json", "input", "facts", "outcomes"));
+        knows(
+            "rollout",
+            "rollout",
+            "check",
+            "simulator",
+            "cycle",
+            "policy",
+            "facts",
+            "outcomes",
+            "input"),
+        knows("api", "api", "rollout", "cycle", "policy", "json", "input", "facts", "outcomes"));
   }
 
   private static DynamicTest knows(String name, String... known) {
@@ -117,6 +127,7 @@ class DirectionTest {
             "evenhand.policy..",
             "evenhand.cycle..",
             "evenhand.simulator..",
+            "evenhand.rollout..",
             "evenhand.store..")
         .should()
         .callMethod(java.time.Instant.class, "now")

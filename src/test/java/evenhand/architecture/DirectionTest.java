@@ -26,11 +26,12 @@ class DirectionTest {
         knows("outcomes", "outcomes", "facts"),
         knows("input", "input"),
         knows("hostlist", "hostlist"),
+        knows("access", "access"),
         knows("json", "json", "facts", "outcomes", "input"),
         knows("policy", "policy", "facts", "outcomes", "input"),
         knows("cycle", "cycle", "policy", "facts", "outcomes"),
         knows("slurm", "slurm", "cycle", "facts", "outcomes", "hostlist"),
-        knows("store", "store", "cycle", "facts", "outcomes"),
+        knows("store", "store", "access", "cycle", "facts", "outcomes"),
         knows("router", "router", "cycle", "outcomes"),
         knows(
             "simulator", "simulator", "cycle", "policy", "facts", "outcomes", "hostlist", "input"),
@@ -44,7 +45,7 @@ class DirectionTest {
             "outcomes",
             "input",
             "hostlist"),
-        knows("api", "api", "cycle", "policy", "json", "input", "facts", "outcomes"));
+        knows("api", "api", "access", "cycle", "policy", "json", "input", "facts", "outcomes"));
   }
 
   private static DynamicTest knows(String name, String... known) {
@@ -117,6 +118,7 @@ class DirectionTest {
             "evenhand.policy..",
             "evenhand.cycle..",
             "evenhand.simulator..",
+            "evenhand.access..",
             "evenhand.store..")
         .should()
         .callMethod(java.time.Instant.class, "now")

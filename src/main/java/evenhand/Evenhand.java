@@ -1,15 +1,20 @@
 package evenhand;
 
+import evenhand.cli.AccessCommands;
 import evenhand.cli.Commands;
 import evenhand.cli.Console;
 import evenhand.cli.Exit;
 import evenhand.cli.GenerateCommand;
 import evenhand.cli.Parts;
 import evenhand.cli.SimulateCommand;
+import evenhand.cli.Site;
+import evenhand.cli.SiteCommands;
 import evenhand.policy.Policies;
 import evenhand.service.Service;
+import evenhand.service.SiteAtHand;
 import evenhand.service.StartFault;
 import evenhand.slurm.text.Parse;
+import java.time.Clock;
 import java.util.List;
 
 /** The one entry point of the jar: {@code java -jar evenhand.jar COMMAND …}. */
@@ -27,6 +32,9 @@ public final class Evenhand {
     Commands commands = new Commands(console, parts);
     commands.add("simulate", new SimulateCommand(console, Policies::load, SacctTrace::read));
     commands.add("generate", new GenerateCommand(console));
+    Site site = new SiteAtHand(Clock.systemUTC());
+    AccessCommands.addTo(commands, console, site);
+    SiteCommands.addTo(commands, console, site);
     return commands.run(arguments);
   }
 

@@ -1,6 +1,7 @@
 package evenhand.api;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import evenhand.access.Role;
 import evenhand.cycle.accounts.AccountChange;
 import evenhand.cycle.accounts.AccountDesk;
 import evenhand.cycle.accounts.TreePlan;
@@ -19,7 +20,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +40,8 @@ class AccountsRoute {
 
   private static final Field<String> BY =
       Field.text("by", SubmissionForm.ID_RIGHT, SubmissionForm::isId)
-          .means("who asks; taken at their word, for there is no login yet");
+          .or(null, "the token's user")
+          .means("who asks; with a token its own user, else taken at its word");
   private static final Field<String> REASON = Field.text("reason").means("why, for later readers");
 
   private static final Field<Value> WEIGHTS =
@@ -116,16 +117,7 @@ class AccountsRoute {
       description = "whole hours between points, e.g. 1h (default) or 1d")
   Listing<Point> history(@PathVariable String id, HttpServletRequest request) {
     Query query = Query.of(request, "since", "step");
-    return query.part(desk.history(id, time(query), step(query)).stream().map(Point::of).toList());
-  }
-
-  private static Instant time(Query query) {
-    String text = query.text("since");
-    try {
-      return text == null ? null : Instant.parse(text);
-    } catch (DateTimeParseException e) {
-      throw Query.fault("since", "must be a time such as 2026-04-10T09:00:00Z");
-    }
+    return query.part(desk.history(id, query.time("since"), step(query)).stream().map(Point::of).toList());
   }
 
   private static Duration step(Query query) {
@@ -165,7 +157,12 @@ class AccountsRoute {
     Section s = document.read(NEW_WEIGHTS);
     Map<String, Double> weights = weights(s.get(WEIGHTS));
     document.check();
-    List<AccountChange> made = desk.setWeights(id, weights, s.get(BY), s.get(REASON));
+    List<AccountChange> made = desk.setWeights(
+            id,
+            weights,
+            Caller.by(request, "by", s.get(BY)),
+            s.get(REASON),
+            Caller.of(request).known() && Caller.of(request).is(Role.ADMIN));
     return new Weights(id, desk.weights(id), made.stream().map(Change::of).toList(), null);
   }
 
@@ -190,7 +187,8 @@ class AccountsRoute {
   Plan plan(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     Section s = body.json(request).read(NEW_TREE);
-    return Plan.of(desk.plan(s.get(ACCOUNTS), s.get(BY), s.get(REASON)), false);
+    return Plan.of(
+        desk.plan(s.get(ACCOUNTS), Caller.by(request, "by", s.get(BY)), s.get(REASON)), false);
   }
 
   @PostMapping(path = "/apply", consumes = MediaType.APPLICATION_JSON_VALUE)
@@ -202,7 +200,13 @@ class AccountsRoute {
   Plan apply(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     Section s = body.json(request).read(NEW_TREE);
-    return Plan.of(desk.apply(s.get(ACCOUNTS), s.get(VERSION), s.get(BY), s.get(REASON)), true);
+    return Plan.of(
+        desk.apply(
+            s.get(ACCOUNTS),
+            s.get(VERSION),
+            Caller.by(request, "by", s.get(BY)),
+            s.get(REASON)),
+        true);
   }
 
   /** See {@link AccountDesk.AccountView}; figures that there are not are null. */

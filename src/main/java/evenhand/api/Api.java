@@ -6,8 +6,8 @@ import org.springframework.context.annotation.Import;
 /**
  * The whole API, to be imported by the service. It needs these beans: a {@link
  * evenhand.cycle.Desk}, a {@link evenhand.cycle.Contract}, a {@link evenhand.cycle.Ledger}, {@link
- * evenhand.cycle.Receipts}, an {@link evenhand.cycle.accounts.AccountDesk}, an {@link ActivePolicy}
- * and a {@link CycleNow}.
+ * evenhand.cycle.Receipts}, an {@link evenhand.cycle.accounts.AccountDesk}, an {@link ActivePolicy},
+ * a {@link CycleNow} and an {@link Access}.
  */
 @Configuration(proxyBeanMethods = false)
 @Import({
@@ -17,10 +17,14 @@ import org.springframework.context.annotation.Import;
   DecisionsRoute.class,
   AccountsRoute.class,
   LedgerRoute.class,
+  TokensRoute.class,
+  Gate.class,
+  Tongue.class,
   Body.class,
   Problems.class,
   WebServer.class,
   ErrorPage.class,
+  DescribedAnswers.class,
   Description.class
 })
 public class Api {}

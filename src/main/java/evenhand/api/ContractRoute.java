@@ -2,6 +2,7 @@ package evenhand.api;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import evenhand.cycle.Contract;
+import evenhand.cycle.Desk;
 import evenhand.cycle.NodeDrain;
 import evenhand.input.Document;
 import evenhand.input.Field;
@@ -31,7 +32,7 @@ class ContractRoute {
   private static final Field<String> USER =
       Field.text("user")
           .or(SubmissionForm.nobody())
-          .means("who asks; not checked, and so no ground for any right");
+          .means("who asks; with a token its own user, else taken at its word");
   private static final Field<Instant> AT =
       Field.time("at").or(null, "now").means("the moment of the checkpoint");
 
@@ -40,10 +41,12 @@ class ContractRoute {
   static final Shape CHECKPOINT = Shape.of("a checkpoint", AT);
 
   private final Contract contract;
+  private final Desk desk;
   private final Body body;
 
-  ContractRoute(Contract contract, Body body) {
+  ContractRoute(Contract contract, Desk desk, Body body) {
     this.contract = contract;
+    this.desk = desk;
     this.body = body;
   }
 
@@ -62,6 +65,7 @@ class ContractRoute {
       document.check();
       at = section.get(AT);
     }
+    Caller.mustOwn(request, () -> desk.job(id));
     return new Checkpoint(id, contract.checkpoint(id, at));
   }
 
@@ -89,7 +93,7 @@ class ContractRoute {
     Document document = body.json(request);
     Section section = document.read(DRAIN);
     document.check();
-    return Node.of(contract.drain(node, section.get(REASON), section.get(USER)));
+    return Node.of(contract.drain(node, section.get(REASON), Caller.by(request, "user", section.get(USER))));
   }
 
   @PostMapping("/nodes/{node}/resume")
@@ -103,7 +107,7 @@ class ContractRoute {
       document.check();
       by = section.get(USER);
     }
-    return Node.of(contract.resume(node, by));
+    return Node.of(contract.resume(node, Caller.by(request, "user", by)));
   }
 
   /** The checkpoint that counts for a job. */

@@ -18,6 +18,7 @@ import java.util.Map;
 import org.springdoc.core.customizers.OpenApiCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * What the OpenAPI description says beyond the routes themselves: bodies come from the very shapes
@@ -25,10 +26,58 @@ import org.springframework.context.annotation.Configuration;
  */
 @Configuration(proxyBeanMethods = false)
 class Description {
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  /**
+   * Examples of what is sent, by the schema of the body: together they are a small site, each can be
+   * sent as it stands.
+   */
+  private static final Map<String, String> BODIES =
+      Map.of(
+          "Submission",
+          """
+          {"name": "train", "account": "KDG", "num_gpus": 1, "min_runtime_s": 0,
+           "script": "#!/bin/sh\\nsleep 30\\n", "env": {"EPOCHS": "3"}, "args": ["--fast"]}
+          """,
+          "Cancellation",
+          "{}",
+          "NewCheckpoint",
+          "{\"at\": null}",
+          "NewDrain",
+          "{\"reason\": \"fan 3 is loud\"}",
+          "EndOfDrain",
+          "{}",
+          "NewCorrection",
+          "{\"account\": \"KDG\", \"tflop_s\": 100, \"reason\": \"a node was charged twice\"}",
+          "NewWeights",
+          "{\"weights\": {\"KDG\": 2}, \"reason\": \"their paper is due\"}",
+          "NewTree",
+          """
+          {"accounts": [{"id": "lab", "owners": ["kim"]},
+                        {"id": "KDG", "parent": "lab", "weight": 3, "users": ["lee"]},
+                        {"id": "BCG", "parent": "lab"}],
+           "reason": "a new year"}
+          """,
+          "NewToken",
+          """
+          {"name": "lee", "roles": ["submitter"], "accounts": ["KDG"], "expires_in_s": 7776000}
+          """);
+
+  /** Examples of what stands in a path, by what stands before it. */
+  private static final Map<String, String> IN_PATHS =
+      Map.of(
+          "/v1/jobs/", "1",
+          "/v1/decisions/", "1",
+          "/v1/nodes/", "n1",
+          "/v1/accounts/", "lab",
+          "/v1/tokens/", "lee");
 
   @Bean
-  OpenApiCustomizer evenhandDescription() {
-    return Description::complete;
+  OpenApiCustomizer evenhandDescription(DescribedAnswers answers) {
+    return api -> {
+      complete(api);
+      answers.complete(api);
+    };
   }
 
   private static void complete(OpenAPI api) {
@@ -54,6 +103,7 @@ class Description {
         .addSchemas("NewPolicy", schema(PolicyRoute.APPLY))
         .addSchemas("PolicyRollback", schema(PolicyRoute.ROLLBACK))
         .addSchemas("NewPolicyShadow", schema(PolicyRoute.SHADOW))
+        .addSchemas("NewToken", schema(TokensRoute.NEW_TOKEN))
         .addSchemas("Problem", problem());
     // recorded text, which the model behind it takes for a string
     api.getComponents()
@@ -72,6 +122,18 @@ class Description {
         operation.getParameters().stream()
             .filter(parameter -> parameter.getSchema() == null)
             .forEach(parameter -> parameter.setSchema(typed("string")));
+      }
+      if (operation.getParameters() != null) {
+        operation.getParameters().stream()
+            .filter(parameter -> "path".equals(parameter.getIn()))
+            .forEach(
+                parameter ->
+                    IN_PATHS.forEach(
+                        (before, example) -> {
+                          if (path.startsWith(before)) {
+                            parameter.example(example);
+                          }
+                        }));
       }
       operation
           .getResponses()
@@ -119,11 +181,19 @@ class Description {
     if (ofPolicy.containsKey(path)) {
       item.getPost().requestBody(ofPolicy.get(path));
     }
+    if (path.equals("/v1/tokens")) {
+      item.getPost().requestBody(body("NewToken", true));
+    }
+    if (path.equals("/v1/tokens") || path.equals("/v1/ledger/corrections")) {
+      ApiResponse made = item.getPost().getResponses().remove("200");
+      item.getPost().getResponses().addApiResponse("201", made.description("Created"));
+    }
     boolean list =
         item.getGet() != null
             && (!path.contains("{") || path.startsWith("/v1/accounts/") || path.endsWith("/drains"))
             && !path.equals("/v1/policy")
             && !path.equals("/v1/policy/shadow")
+            && !path.equals("/v1/me")
             && !path.endsWith("/verify");
     if (list) {
       item.getGet()
@@ -139,7 +209,11 @@ class Description {
   }
 
   private static RequestBody body(String schema, boolean required) {
-    return new RequestBody().required(required).content(content("application/json", schema));
+    Content content = content("application/json", schema);
+    if (BODIES.containsKey(schema)) {
+      content.get("application/json").example(JSON.readValue(BODIES.get(schema), Map.class));
+    }
+    return new RequestBody().required(required).content(content);
   }
 
   private static Content content(String type, String schema) {

@@ -54,7 +54,7 @@ class JobsRoute {
   ResponseEntity<Views.Job> submit(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     String key = key(request);
-    NewJob job = SubmissionForm.read(body.json(request));
+    NewJob job = Caller.submits(request, SubmissionForm.read(body.json(request)));
     Desk.Receipt receipt = desk.receive(job, key);
     Views.Job view = Views.Job.of(receipt.job(), receipt.terms());
     return receipt.created()
@@ -109,7 +109,8 @@ class JobsRoute {
     if (!Body.isAbsent(request)) {
       by = SubmissionForm.canceller(body.json(request));
     }
-    return Views.Job.of(desk.cancel(id, by));
+    Caller.mustOwn(request, () -> desk.job(id));
+    return Views.Job.of(desk.cancel(id, Caller.by(request, "user", by)));
   }
 
   @GetMapping("/{id}/why")

@@ -20,7 +20,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -56,7 +55,9 @@ class LedgerRoute {
           .means("by how much it moves, TFLOP-seconds; below 0 takes off");
   private static final Field<String> REASON = Field.text("reason").means("why, for later readers");
   private static final Field<String> USER =
-      Field.text("user").means("who corrects; not checked, and so no ground for any right");
+      Field.text("user")
+          .or(null, "the token's user")
+          .means("who corrects; with a token its own user, else taken at its word");
 
   static final Shape CORRECTION = Shape.of("a correction", ACCOUNT, TFLOP_SECONDS, REASON, USER);
 
@@ -97,8 +98,8 @@ class LedgerRoute {
             query.text("node"),
             query.text("tier"),
             kind(query.text("kind"), by == null ? ROW_KINDS : KINDS),
-            time(query, "from"),
-            time(query, "to"));
+            query.time("from"),
+            query.time("to"));
     return by == null
         ? Listing.of(ledger.rows(filter, query.limit(), query.cursor()), Row::of)
         : query.part(ledger.sums(filter, by).stream().map(LedgerRoute::line).toList());
@@ -141,15 +142,6 @@ class LedgerRoute {
     return text;
   }
 
-  private static Instant time(Query query, String name) {
-    String text = query.text(name);
-    try {
-      return text == null ? null : Instant.parse(text);
-    } catch (DateTimeParseException e) {
-      throw Query.fault(name, "must be a time such as 2026-04-10T09:00:00Z");
-    }
-  }
-
   /** A line of sums: what it is summed by under its own names, then the sums. */
   private static Map<String, Object> line(Ledger.Line line) {
     Map<String, Object> fields = new LinkedHashMap<>();
@@ -179,11 +171,12 @@ class LedgerRoute {
     Query.ofNothing(request);
     String key = JobsRoute.key(request);
     Section s = body.json(request).read(CORRECTION);
+    String by = Caller.by(request, "user", s.get(USER));
     return ResponseEntity.status(HttpStatus.CREATED)
         .body(
             Correction.of(
                 ledger.correct(
-                    s.get(ACCOUNT), s.get(TFLOP_SECONDS), s.get(REASON), s.get(USER), key)));
+                    s.get(ACCOUNT), s.get(TFLOP_SECONDS), s.get(REASON), by, key)));
   }
 
   /**

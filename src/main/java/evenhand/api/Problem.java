@@ -4,6 +4,9 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import evenhand.input.Fault;
 import evenhand.input.InputFault;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.util.List;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
@@ -46,6 +49,11 @@ record Problem(
     return new Problem(type, title, status, detail, code, rule, incident, fields);
   }
 
+  /** The same in other words. */
+  Problem saying(String otherTitle, String otherDetail) {
+    return new Problem(type, otherTitle, status, otherDetail, code, rule, incident, errors);
+  }
+
   Problem ofRule(String clause) {
     return new Problem(type, title, status, detail, code, clause, incident, errors);
   }
@@ -64,6 +72,21 @@ record Problem(
 
   ResponseEntity<Object> answer() {
     return answer(HttpHeaders.EMPTY);
+  }
+
+  /**
+   * Writes the problem where no route is reached.
+   *
+   * @param headers names and values by turns
+   */
+  void writeTo(HttpServletRequest request, HttpServletResponse answer, String... headers)
+      throws IOException {
+    answer.setStatus(status);
+    for (int i = 0; i + 1 < headers.length; i += 2) {
+      answer.setHeader(headers[i], headers[i + 1]);
+    }
+    answer.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+    answer.getOutputStream().write(ProblemValve.json(Tongue.told(this, request)));
   }
 
   /** 422: the body is JSON, but not what is asked for here. */

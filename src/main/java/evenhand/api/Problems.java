@@ -128,17 +128,25 @@ class Problems {
       return null;
     }
     if (isDatabaseAway(e)) {
-      log.warn("the database is away: {}", e.toString());
-      return Problem.of(
-              503,
-              "DATABASE_AWAY",
-              "The service cannot reach its database",
-              "Nothing was changed or it is not known whether it was. Try again in "
-                  + RETRY_AFTER_SECONDS
-                  + " s, a submission with the same Idempotency-Key.")
-          .answer(later());
+      return databaseAway(e).answer(later());
     }
     return failed(e, request).answer();
+  }
+
+  private static Problem databaseAway(Throwable e) {
+    log.warn("the database is away: {}", e.toString());
+    return Problem.of(
+        503,
+        "DATABASE_AWAY",
+        "The service cannot reach its database",
+        "Nothing was changed or it is not known whether it was. Try again in "
+            + RETRY_AFTER_SECONDS
+            + " s, a submission with the same Idempotency-Key.");
+  }
+
+  /** What went wrong before any route was reached. */
+  static Problem ofFilter(RuntimeException e, HttpServletRequest request) {
+    return isDatabaseAway(e) ? databaseAway(e) : failed(e, request);
   }
 
   private static HttpHeaders later() {
@@ -205,7 +213,7 @@ class Problems {
         + shown(uri == null ? request.getRequestURI() : uri.toString());
   }
 
-  private static String shown(String uri) {
+  static String shown(String uri) {
     return uri.length() > 200 ? uri.substring(0, 200) + "…" : uri;
   }
 

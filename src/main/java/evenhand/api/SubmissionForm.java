@@ -42,7 +42,7 @@ final class SubmissionForm {
   private static final Field<String> USER =
       Field.text("user", ID_RIGHT, SubmissionForm::isId)
           .or("anonymous")
-          .means("who submits it; not checked, and so no ground for any right");
+          .means("who submits it; with a token its own user, else taken at its word");
   private static final Field<Integer> NUM_GPUS =
       Field.whole("num_gpus", 1, MOST_GPUS).means("GPUs on each node");
   private static final Field<Integer> NODES =

@@ -145,10 +145,7 @@ final class WholeBody implements Filter {
       free();
       hangUp();
       try {
-        answer.setStatus(problem.status());
-        answer.setContentType("application/problem+json");
-        answer.setHeader("Connection", "close");
-        answer.getOutputStream().write(ProblemValve.json(problem));
+        problem.writeTo(request, answer, "Connection", "close");
       } catch (IOException | IllegalStateException e) {
         LOG.debug("nobody waits for the answer", e);
       }

@@ -43,7 +43,7 @@ final class AccountsApplyCommand extends Command {
   @Option(
       names = "--by",
       paramLabel = "NAME",
-      description = "Who asks (default: your name on this machine).")
+      description = "Who asks (default: that of the token, or your name on this machine).")
   private String by;
 
   @Option(
@@ -120,14 +120,9 @@ final class AccountsApplyCommand extends Command {
       ArrayNode own = account.putArray("users");
       users.getOrDefault(setup.id(), List.of()).forEach(own::add);
     }
-    body.put("by", who(by));
+    body.put("by", service.who(console(), by));
     body.put("reason", reason == null ? "applied from " + Console.called(file) : reason);
     return body;
-  }
-
-  /** Who asks: as said, else the name on this machine. */
-  static String who(String said) {
-    return said == null ? System.getProperty("user.name", "anonymous") : said;
   }
 
   private void show(JsonNode plan) {

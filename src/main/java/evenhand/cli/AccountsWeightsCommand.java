@@ -35,7 +35,7 @@ final class AccountsWeightsCommand extends Command {
   @Option(
       names = "--by",
       paramLabel = "NAME",
-      description = "Who asks (default: your name on this machine).")
+      description = "Who asks (default: that of the token, or your name on this machine).")
   private String by;
 
   @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for later readers.")
@@ -95,7 +95,7 @@ final class AccountsWeightsCommand extends Command {
     ObjectNode body = new JsonMapper().createObjectNode();
     ObjectNode set = body.putObject("weights");
     weights.forEach(set::put);
-    body.put("by", AccountsApplyCommand.who(by));
+    body.put("by", service.who(console(), by));
     body.put("reason", reason);
     return service.put(console(), path, body.toString()).body();
   }

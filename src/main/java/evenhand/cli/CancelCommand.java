@@ -20,7 +20,7 @@ final class CancelCommand extends Command {
   @Option(
       names = "--user",
       paramLabel = "NAME",
-      description = "Who cancels it (default: your name on this machine).")
+      description = "Who cancels it (default: that of the token, or your name on this machine).")
   private String user;
 
   @Mixin private ServiceAddress service;
@@ -32,7 +32,7 @@ final class CancelCommand extends Command {
 
   @Override
   public Integer call() {
-    String by = user == null ? System.getProperty("user.name", "anonymous") : user;
+    String by = service.who(console(), user);
     String body = new JsonMapper().createObjectNode().put("user", by).toString();
     String path = "/v1/jobs/" + ServiceAddress.id("job", id) + "/cancel";
     JsonNode job = service.post(console(), path, body, Map.of()).body();

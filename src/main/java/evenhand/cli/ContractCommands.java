@@ -118,7 +118,7 @@ final class ContractCommands {
     @Option(
         names = "--user",
         paramLabel = "NAME",
-        description = "Who asks for it (default: your name on this machine).")
+        description = "Who asks for it (default: that of the token, or your name on this machine).")
     private String user;
 
     @Mixin private ServiceAddress service;
@@ -129,7 +129,7 @@ final class ContractCommands {
     }
 
     Integer ask(String what, ObjectNode body) {
-      body.put("user", user == null ? System.getProperty("user.name", "anonymous") : user);
+      body.put("user", service.who(console(), user));
       String path = "/v1/nodes/" + ServiceAddress.encode(node) + "/" + what;
       JsonNode answer = service.post(console(), path, body.toString(), Map.of()).body();
       if (output.isJson()) {

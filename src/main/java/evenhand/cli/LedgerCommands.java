@@ -223,7 +223,7 @@ final class LedgerCommands {
     @Option(
         names = "--user",
         paramLabel = "NAME",
-        description = "Who corrects (default: your name on this machine).")
+        description = "Who corrects (default: that of the token, or your name on this machine).")
     private String user;
 
     @Option(
@@ -251,7 +251,7 @@ final class LedgerCommands {
               .put("account", account)
               .put("tflop_s", tflopSeconds)
               .put("reason", reason)
-              .put("user", user == null ? System.getProperty("user.name", "anonymous") : user)
+              .put("user", service.who(console(), user))
               .toString();
       Map<String, String> headers =
           Map.of("Idempotency-Key", key == null ? UUID.randomUUID().toString() : key);

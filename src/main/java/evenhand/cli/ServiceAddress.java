@@ -15,12 +15,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The option {@code --server}, and asking the service there. Every question is bounded in time. */
+/**
+ * The options {@code --server} and {@code --token}, and asking the service there. Every question is
+ * bounded in time. A token is never printed.
+ */
 final class ServiceAddress {
   private static final String USUAL = "http://127.0.0.1:8080";
   private static final String VARIABLE = "EVENHAND_SERVER";
@@ -39,6 +43,53 @@ final class ServiceAddress {
       paramLabel = "URL",
       description = "The service to ask (default: ${env:EVENHAND_SERVER:-" + USUAL + "}).")
   private String server;
+
+  private static final String TOKEN_VARIABLE = "EVENHAND_TOKEN";
+  private static final Pattern TOKEN = Pattern.compile("[!-~]{1,10000}");
+
+  @Option(
+      names = "--token-file",
+      paramLabel = "FILE",
+      description =
+          "File with your token, - for standard input (default: the variable EVENHAND_TOKEN).")
+  private String tokenFile;
+
+  @Option(
+      names = "--token",
+      paramLabel = "TOKEN",
+      description = "Your token itself; others on this machine can see it while the command runs.")
+  private String givenToken;
+
+  private String token;
+
+  /** The token, or null where there is none. */
+  private String token(Console console) {
+    if (token == null) {
+      String text =
+          givenToken != null
+              ? givenToken
+              : tokenFile != null
+                  ? console.read(tokenFile)
+                  : console.environment().getOrDefault(TOKEN_VARIABLE, "");
+      token = text.strip();
+      if (!token.isEmpty() && !TOKEN.matcher(token).matches()) {
+        throw new Failed(
+            Exit.WRONG_USE,
+            "What was given as the token is none: it is one word of plain characters.");
+      }
+    }
+    return token.isEmpty() ? null : token;
+  }
+
+  /**
+   * In whose name it is asked: as said, else the name on this machine; null with a token, which
+   * knows it better.
+   */
+  String who(Console console, String said) {
+    return said != null || token(console) != null
+        ? said
+        : System.getProperty("user.name", "anonymous");
+  }
 
   /** A list, or as much of it as was wanted. */
   record Found(List<JsonNode> items, boolean more) {}
@@ -146,6 +197,9 @@ final class ServiceAddress {
                       : HttpRequest.BodyPublishers.ofString(json));
       if (json != null) {
         request.header("Content-Type", "application/json");
+      }
+      if (token(console) != null) {
+        request.header("Authorization", "Bearer " + token(console));
       }
       headers.forEach(request::header);
       HttpResponse<String> answer =

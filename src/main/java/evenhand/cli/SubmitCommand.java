@@ -50,7 +50,7 @@ final class SubmitCommand extends Command {
   @Option(
       names = "--user",
       paramLabel = "NAME",
-      description = "Who submits it (default: your name on this machine).")
+      description = "Who submits it (default: that of the token, or your name on this machine).")
   private String user;
 
   @Option(names = "--gpus", paramLabel = "N", description = "GPUs on each node.")
@@ -156,7 +156,14 @@ final class SubmitCommand extends Command {
   }
 
   private boolean isGivenBesideFile(picocli.CommandLine.Model.OptionSpec option) {
-    List<String> beside = List.of("--file", "--idempotency-key", "--server", "--output", "--help");
+    List<String> beside = List.of(
+            "--file",
+            "--idempotency-key",
+            "--server",
+            "--token",
+            "--token-file",
+            "--output",
+            "--help");
     return !beside.contains(option.longestName())
         && spec().commandLine().getParseResult().hasMatchedOption(option);
   }
@@ -179,7 +186,7 @@ final class SubmitCommand extends Command {
       arguments = words.subList(1, words.size());
     }
     job.put("account", account);
-    job.put("user", user == null ? System.getProperty("user.name", "anonymous") : user);
+    job.put("user", service.who(console(), user));
     job.put("num_gpus", gpus);
     put(job, "nodes", nodes);
     put(job, "priority", priority);

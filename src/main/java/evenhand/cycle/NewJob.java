@@ -74,10 +74,15 @@ public record NewJob(
 
   /** The same job, charged to this account. */
   NewJob of(String charged) {
+    return by(user, charged);
+  }
+
+  /** The same job of this user, charged to this account. */
+  public NewJob by(String submitter, String charged) {
     return new NewJob(
         name,
         charged,
-        user,
+        submitter,
         role,
         nodes,
         numGpus,

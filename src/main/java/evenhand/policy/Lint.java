@@ -161,43 +161,104 @@ final class Lint {
           "Math");
 
   /**
-   * A name that begins like a class's, or one from a package, or the way from an object to its
-   * class.
+   * A name that begins like a class's; or what leads to one: its package, a name behind another
+   * than a fact's, or the way from an object to its class.
    */
   private static final Pattern NAMED =
       Pattern.compile(
-          "(?<![.$\\w])([A-Z]\\w*)|\\b((?:java|javax|jdk|sun|com|org|io|net|evenhand)\\s*\\.)|\\b(getClass|class|forName|random)\\b");
+          "(?<![.$\\w])(?<name>[A-Z]\\w*)"
+              + "|\\b(?<pack>(?:java|javax|jdk|sun|com|org|io|net|evenhand))\\s*\\."
+              + "|(?<before>[$\\w]+|[)\\]\"'])\\s*\\.\\s*(?<behind>[A-Z]\\w*)"
+              + "|\\b(?<reach>\\w*Class\\w*|class|forName|random|invoke\\w*|newInstance|exec|exit|halt"
+              + "|getMethods?|getDeclared\\w*|getFields?|getConstructors?|getResource\\w*|getModule"
+              + "|getRecordComponents|getProtectionDomain|currentTimeMillis|nanoTime)\\b");
+
+  private static final Pattern CLAUSE = Pattern.compile("@clause\\s*\\(\\s*[A-Z0-9.]*\\s*\\)");
+
+  /**
+   * Rule text in which comments and what stands in quotes are blank, of the same length and lines:
+   * what the engine runs, whatever is written around it.
+   */
+  static String blank(String text) {
+    StringBuilder out = new StringBuilder(text);
+    int i = 0;
+    while (i < text.length()) {
+      int end = i + 1;
+      int from = i;
+      char c = text.charAt(i);
+      if (text.startsWith("//", i)) {
+        end = text.indexOf('\n', i);
+      } else if (text.startsWith("/*", i)) {
+        end = text.indexOf("*/", i + 2) + 2;
+        end = end < 2 ? text.length() : end;
+      } else if (c == '"' || c == '\'') {
+        from = i + 1;
+        end = from;
+        while (end < text.length() && text.charAt(end) != c && text.charAt(end) != '\n') {
+          end += text.charAt(end) == '\\' ? 2 : 1;
+        }
+      } else {
+        from = end;
+      }
+      end = end < 0 || end > text.length() ? text.length() : end;
+      for (int k = from; k < end; k++) {
+        if (text.charAt(k) != '\n') {
+          out.setCharAt(k, ' ');
+        }
+      }
+      boolean quoted = c == '"' || c == '\'';
+      i = quoted ? end + 1 : end;
+    }
+    return out.toString();
+  }
 
   /**
    * A rule that could reach anything but facts and outcomes could read a clock or run a program.
    */
   private void onlyKnownNames(String[] lines) {
-    boolean inComment = false;
-    for (int i = 0; i < lines.length; i++) {
-      String line = lines[i];
-      if (line.contains("/*")) {
-        inComment = true;
+    int escape = text.indexOf("\\u");
+    if (escape >= 0) {
+      // Java reads such a letter before it sees where quotes and comments end.
+      int line = line(text, escape);
+      fault(line, ruleAt(lines, line), "holds \\u and a number; write the letter itself");
+      return;
+    }
+    String code = blank(text);
+    Matcher clause = CLAUSE.matcher(code);
+    code = clause.replaceAll(m -> " ".repeat(m.group().length()));
+    Matcher m = NAMED.matcher(code);
+    while (m.find()) {
+      String name = m.group("name");
+      boolean known = name != null && isKnown(name);
+      if (m.group("behind") != null) {
+        name = m.group("behind");
+        known = isKnown(m.group("before"));
       }
-      Matcher m = NAMED.matcher(inComment ? "" : bare(line));
-      while (m.find()) {
-        String name =
-            m.group(1) != null ? m.group(1) : m.group(2) != null ? m.group(2) : m.group(3);
-        if (m.group(1) == null || !KNOWN.contains(name) && !conclusions.contains(name)) {
-          String rule = ruleAt(lines, i + 1);
-          if (rule != null && !line.contains("@clause")) {
-            fault(
-                i + 1,
-                rule,
-                "there is no fact or outcome called "
-                    + name.strip()
-                    + "; a rule names facts and outcomes and nothing else: no class, clock or program");
-          }
-        }
+      if (name == null) {
+        name = m.group("pack") != null ? m.group("pack") : m.group("reach");
       }
-      if (line.contains("*/")) {
-        inComment = false;
+      if (!known) {
+        int line = line(code, m.start());
+        fault(
+            line,
+            ruleAt(lines, line),
+            "there is no fact or outcome called "
+                + name
+                + "; a rule names facts and outcomes and nothing else: no class, clock or program");
+      }
+      if (m.group("before") != null) {
+        // What stands before it may itself be one of these.
+        m.region(m.end("before"), code.length());
       }
     }
+  }
+
+  private boolean isKnown(String name) {
+    return KNOWN.contains(name) || conclusions.contains(name);
+  }
+
+  private static int line(String text, int at) {
+    return 1 + (int) text.substring(0, at).chars().filter(c -> c == '\n').count();
   }
 
   /** First pass: parses, finds rules, and notes what each inserts in which stage. */

@@ -11,10 +11,14 @@ import org.springframework.boot.health.contributor.Health;
  * What the cycle of this process is about: its role, the age of the last reading that could be
  * relied on, what of the outbox is still to be done, and how the last cycle went.
  *
- * <p>Up while it decides, stands by, or is paused. Down when it failed, a rule failed, the database
- * is away, or there is no reading younger than one may be.
+ * <p>Up while it decides, stands by, or is paused. Down when it failed, a rule failed, the store has
+ * refused several cycles in a row, the database is away, or there is no reading younger than one may
+ * be.
  */
 final class CycleHealth extends AbstractHealthIndicator {
+  /** A cycle that is overtaken is nothing out of the way; that all are, is. */
+  private static final int MOST_OVERTAKEN = 5;
+
   private final CycleTimer timer;
   private final Store store;
   private final Settings settings;
@@ -52,6 +56,15 @@ final class CycleHealth extends AbstractHealthIndicator {
       }
       if (report.result() == CycleReport.Result.RULE_FAILED) {
         health.down();
+      }
+      if (report.result() == CycleReport.Result.OVERTAKEN && last.undecided() >= MOST_OVERTAKEN) {
+        health
+            .down()
+            .withDetail(
+                "undecided",
+                last.undecided()
+                    + " cycles in a row were refused by the store, and nothing was decided: "
+                    + report.because());
       }
     }
     boolean blind = age == null || age.compareTo(settings.cycle().staleAfter()) > 0;

@@ -14,8 +14,6 @@ import evenhand.outcomes.Release;
 import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
 import evenhand.outcomes.Wait;
-import io.micrometer.core.instrument.MeterRegistry;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -40,22 +38,22 @@ final class CycleTimer implements SmartLifecycle {
   private final Cycle cycle;
   private final Store store;
   private final Settings settings;
-  private final Clock clock;
-  private final MeterRegistry meters;
+  private final CycleMeters meters;
   private final List<BesideCycle> beside;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "cycle"));
   private final CountDownLatch first = new CountDownLatch(1);
   private volatile boolean running;
-  private volatile Last last = new Last(null, null, null);
+  private volatile Last last = new Last(null, null, null, 0);
   private Instant forgotten = Instant.MIN;
 
   /**
    * @param report of the last cycle that came to its end
    * @param failure what was thrown out of the last one, null when nothing was
    * @param goodReadingAt when the last reading that could be relied on began
+   * @param undecided how many cycles in a row have decided nothing, where this process decides
    */
-  record Last(CycleReport report, String failure, Instant goodReadingAt) {}
+  record Last(CycleReport report, String failure, Instant goodReadingAt, int undecided) {}
 
   /**
    * @param beside called before and after each cycle, in this order
@@ -64,29 +62,13 @@ final class CycleTimer implements SmartLifecycle {
       Cycle cycle,
       Store store,
       Settings settings,
-      Clock clock,
-      MeterRegistry meters,
+      CycleMeters meters,
       List<BesideCycle> beside) {
     this.beside = List.copyOf(beside);
     this.cycle = cycle;
     this.store = store;
     this.settings = settings;
-    this.clock = clock;
     this.meters = meters;
-    meters.gauge(
-        "evenhand.queue.jobs",
-        this,
-        t ->
-            t.last.report == null || t.last.report.snapshot() == null
-                ? Double.NaN
-                : t.last.report.snapshot().jobs().size());
-    meters.gauge(
-        "evenhand.reading.age",
-        this,
-        t ->
-            t.last.goodReadingAt == null
-                ? Double.NaN
-                : Duration.between(t.last.goodReadingAt, t.clock.instant()).toMillis() / 1000.0);
   }
 
   @Override
@@ -174,17 +156,26 @@ final class CycleTimer implements SmartLifecycle {
       if (last.failure == null) {
         LOG.error("The cycle failed; nothing was decided", e);
       }
-      last = new Last(last.report, String.valueOf(e.getMessage()), last.goodReadingAt);
-      meters.counter("evenhand.cycle.failures").increment();
+      last =
+          new Last(
+              last.report,
+              String.valueOf(e.getMessage()),
+              last.goodReadingAt,
+              last.undecided + 1);
+      meters.failed(last.undecided);
       throw e;
     }
     tell(report);
-    meters
-        .timer("evenhand.cycle", "result", report.result().name().toLowerCase(Locale.ROOT))
-        .record(report.wholeMillis(), TimeUnit.MILLISECONDS);
+    boolean decides =
+        report.result() == CycleReport.Result.DECIDED
+            || report.result() == CycleReport.Result.STANDBY;
     last =
         new Last(
-            report, null, report.readingAt() == null ? last.goodReadingAt : report.readingAt());
+            report,
+            null,
+            report.readingAt() == null ? last.goodReadingAt : report.readingAt(),
+            decides ? 0 : last.undecided + 1);
+    meters.ran(report, last.undecided);
     for (BesideCycle one : beside) {
       guarded(() -> one.after(report));
     }
@@ -225,18 +216,25 @@ final class CycleTimer implements SmartLifecycle {
     }
     report.notes().forEach(LOG::warn);
     for (CycleReport.Ending ending : report.endings()) {
-      LOG.info(
-          "Job {} {}{}; {} is charged {} TFLOP-s",
-          ending.job(),
-          ending.state().ended() ? "ended: " + ending.state() : "is queued again",
-          ending.because() == null ? "" : ", " + ending.because(),
-          ending.account(),
-          String.format(Locale.ROOT, "%,.1f", ending.chargedTflopSeconds()));
+      LOG.atInfo()
+          .addKeyValue("job", ending.job())
+          .addKeyValue("account", ending.account())
+          .log(
+              "Job {} {}{}; {} is charged {} TFLOP-s",
+              ending.job(),
+              ending.state().ended() ? "ended: " + ending.state() : "is queued again",
+              ending.because() == null ? "" : ", " + ending.because(),
+              ending.account(),
+              String.format(Locale.ROOT, "%,.1f", ending.chargedTflopSeconds()));
     }
     if (report.decision() != null) {
       for (Decided decided : report.decision().outcomes()) {
         if (!(decided.outcome() instanceof Wait)) {
-          LOG.info("{} [{}]", sentence(decided.outcome()), decided.rule());
+          LOG.atInfo()
+              .addKeyValue("job", decided.outcome().job())
+              .addKeyValue("clause", decided.rule())
+              .addKeyValue("decision", report.decisionId())
+              .log("{} [{}]", sentence(decided.outcome()), decided.rule());
         }
       }
     }

@@ -17,6 +17,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
@@ -131,6 +132,40 @@ final class EmbeddedDatabase implements AutoCloseable {
       }
       throw new IllegalStateException(
           "The database in " + data + " could not be started: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * One that a service runs at this moment.
+   *
+   * @param url its address, without the password
+   */
+  record Running(String url, String password) {
+    @Override
+    public String toString() {
+      return url;
+    }
+  }
+
+  /**
+   * The database that a service runs in a folder at this moment; who may read the folder may use it.
+   */
+  static Optional<Running> running(Path folder) {
+    try {
+      // process id, folder, time of start, port, …
+      List<String> lines = Files.readAllLines(folder.resolve("database/postmaster.pid"));
+      boolean alive =
+          ProcessHandle.of(Long.parseLong(lines.get(0).strip()))
+              .map(ProcessHandle::isAlive)
+              .orElse(false);
+      return alive
+          ? Optional.of(
+              new Running(
+                  url(Integer.parseInt(lines.get(3).strip())),
+                  Files.readString(folder.resolve("database.password")).strip()))
+          : Optional.empty();
+    } catch (IOException | NumberFormatException | IndexOutOfBoundsException e) {
+      return Optional.empty();
     }
   }
 
@@ -254,11 +289,11 @@ final class EmbeddedDatabase implements AutoCloseable {
   }
 
   String url() {
-    return "jdbc:postgresql://127.0.0.1:"
-        + server.getPort()
-        + "/"
-        + NAME
-        + "?ApplicationName=evenhand";
+    return url(server.getPort());
+  }
+
+  private static String url(int port) {
+    return "jdbc:postgresql://127.0.0.1:" + port + "/" + NAME + "?ApplicationName=evenhand";
   }
 
   String password() {

@@ -34,11 +34,20 @@ final class SettingNames {
           "evenhand.data-dir",
           "evenhand.database-port",
           "evenhand.api.max-body",
-          "evenhand.api.body-within");
+          "evenhand.api.body-within",
+          "evenhand.api.hosts",
+          "evenhand.api.requests-per-minute",
+          "evenhand.api.jobs-per-user");
 
   /** Of variables that begin like ours: those of the commands, and those that jobs are given. */
   private static final Set<String> NO_SETTINGS =
-      Set.of("EVENHAND_SERVER", "EVENHAND_TRACE", "EVENHAND_JOB_ID", "EVENHAND_ATTEMPT");
+      Set.of(
+          "EVENHAND_SERVER",
+          "EVENHAND_TOKEN",
+          "EVENHAND_TRACE",
+          "EVENHAND_JOB_ID",
+          "EVENHAND_ATTEMPT",
+          "EVENHAND_RESUMED");
 
   /** What settings given to {@code serve} may begin with. */
   private static final Set<String> FIRST =

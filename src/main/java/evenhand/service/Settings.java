@@ -32,7 +32,9 @@ record Settings(
     @DefaultValue CycleSetting cycle,
     @DefaultValue SubmissionSetting submission,
     @DefaultValue RouterSetting router,
-    @DefaultValue("30d") Duration keep) {
+    @DefaultValue("30d") Duration keep,
+    String security,
+    @DefaultValue OidcSetting oidc) {
 
   record TierSetting(
       String name,
@@ -73,6 +75,11 @@ record Settings(
       @DefaultValue("5s") Duration timeout,
       @DefaultValue("10m") Duration maxAge,
       @DefaultValue("1000") int capacity) {}
+
+  record OidcSetting(
+      @DefaultValue("preferred_username") String userClaim,
+      @DefaultValue("evenhand_roles") String rolesClaim,
+      @DefaultValue("evenhand_accounts") String accountsClaim) {}
 
   CycleSettings forCycle() {
     return new CycleSettings(

@@ -45,6 +45,7 @@ final class SettingsCheck {
     @Override
     public void initialize(ConfigurableApplicationContext context) {
       check(context.getEnvironment());
+      Security.completes(context.getEnvironment());
       listen(context.getEnvironment());
     }
   }
@@ -116,12 +117,25 @@ final class SettingsCheck {
     router(settings.router());
     policy(settings);
     Mode mode = Mode.of(environment);
+    if (!Security.isOn(environment) && !Security.listensOnLoopback(environment)) {
+      wrong(
+          "evenhand.security",
+          "off",
+          "that may be only where the service listens on loopback, and server.address is "
+              + environment.getProperty("server.address", "every address of this host"));
+    }
+    count("evenhand.api.requests-per-minute", number("evenhand.api.requests-per-minute"), 0);
+    count("evenhand.api.jobs-per-user", number("evenhand.api.jobs-per-user"), 0);
     if (mode != Mode.DEMO) {
       settings.checkCluster(mode);
     }
     if (mode == Mode.SLURM) {
       slurm(slurm);
     }
+  }
+
+  private int number(String name) {
+    return Binder.get(environment).bind(name, Integer.class).orElse(0);
   }
 
   private void cycle(Settings.CycleSetting cycle) {
@@ -218,6 +232,21 @@ final class SettingsCheck {
       wrong("evenhand.slurm.bin", slurm.bin(), "it must be the folder of sbatch and its kin");
     }
     time("evenhand.slurm.timeout", slurm.timeout());
+    if (slurm.submitAs() == SlurmSettings.SubmitAs.USER
+        && !"root".equals(System.getProperty("user.name"))) {
+      wrong(
+          "evenhand.slurm.submit-as",
+          "user",
+          "for that the service has to be root, and it is "
+              + System.getProperty("user.name")
+              + "; else set it to service");
+    }
+    if (slurm.submitAs() == SlurmSettings.SubmitAs.USER && !Security.isOn(environment)) {
+      wrong(
+          "evenhand.slurm.submit-as",
+          "user",
+          "for that evenhand.security has to be on: else anybody could name anybody");
+    }
     count("evenhand.slurm.details-per-reading", slurm.detailsPerReading(), 1);
   }
 

@@ -1,5 +1,8 @@
 package evenhand.service;
 
+import evenhand.access.Allowance;
+import evenhand.access.Tokens;
+import evenhand.api.Access;
 import evenhand.api.ActivePolicy;
 import evenhand.api.Api;
 import evenhand.api.CycleNow;
@@ -30,6 +33,7 @@ import evenhand.router.HttpRouter;
 import evenhand.simulator.SimulatedCluster;
 import evenhand.slurm.Objections;
 import evenhand.store.PostgresRollout;
+import evenhand.store.PostgresAccess;
 import evenhand.store.PostgresStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
@@ -43,12 +47,15 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
+import org.springframework.security.oauth2.jwt.JwtDecoder;
 
 /** Which part stands behind which port. */
 @Configuration(proxyBeanMethods = false)
@@ -158,6 +165,42 @@ class Wiring {
   }
 
   @Bean
+  Access access(
+      Environment environment,
+      Settings settings,
+      DataSource source,
+      Store store,
+      Mode mode,
+      Clock clock,
+      ObjectProvider<JwtDecoder> decoder) {
+    PostgresAccess book = new PostgresAccess(source);
+    Tokens tokens = new Tokens(book, clock);
+    boolean on = Security.isOn(environment);
+    if (!on) {
+      LOG.warn(
+          "SECURITY IS OFF{}: whoever reaches this host's loopback may do everything, and names are"
+              + " taken at their word",
+          mode == Mode.DEMO ? ", as this is the demonstration" : "");
+    } else if (decoder.getIfAvailable() == null && !tokens.hasAdmin()) {
+      LOG.warn(
+          "Security is on and there is no admin's token yet: make one on this host with \"evenhand"
+              + " token create --admin NAME\" and the settings that the service has");
+    }
+    Binder binder = Binder.get(environment);
+    return new Access(
+        on,
+        tokens,
+        book,
+        Optional.ofNullable(decoder.getIfAvailable())
+            .map(d -> new SiteLogin(d, settings.oidc())),
+        user -> Optional.ofNullable(AccountDesk.accountOf(store.accounts(), user)),
+        new Allowance(
+            binder.bind("evenhand.api.requests-per-minute", Integer.class).orElse(0), clock),
+        binder.bind("evenhand.api.hosts", Bindable.listOf(String.class)).orElse(List.of()),
+        clock);
+  }
+
+  @Bean
   Recorder recorder() {
     return new JsonRecorder();
   }
@@ -195,6 +238,7 @@ class Wiring {
       Recorder recorder,
       Clock clock,
       CycleSettings cycleSettings,
+      MeterRegistry meters,
       ObjectProvider<Steps> steps) {
     Cluster cluster =
         switch (mode) {
@@ -207,7 +251,7 @@ class Wiring {
         cluster != null, "evenhand.cluster=slurm, but no Slurm adapter is part of this build");
     return new Cycle(
         store,
-        cluster,
+        new CountedCluster(cluster, meters),
         router,
         policy,
         recorder,
@@ -239,13 +283,22 @@ class Wiring {
       Mode mode,
       Objections objections,
       CycleSettings settings,
+      DataSource source,
+      Environment environment,
       Clock clock) {
+    QueueLimit limit =
+        new QueueLimit(
+            Binder.get(environment).bind("evenhand.api.jobs-per-user", Integer.class).orElse(0),
+            new PostgresAccess(source)::waiting);
     return new FrontDesk(
         store,
         policy,
         cycle::latest,
         recorder::readDecision,
-        mode == Mode.SLURM ? objections::to : objections::toScript,
+        job -> {
+          limit.check(job);
+          return mode == Mode.SLURM ? objections.to(job) : objections.toScript(job);
+        },
         settings,
         clock);
   }
@@ -261,14 +314,23 @@ class Wiring {
   }
 
   @Bean
+  CycleMeters cycleMeters(
+      MeterRegistry meters,
+      Store store,
+      AccountDesk accounts,
+      PolicyInForce policy,
+      Clock clock) {
+    return new CycleMeters(meters, store, accounts, policy, clock);
+  }
+
+  @Bean
   CycleTimer cycleTimer(
       Cycle cycle,
       Store store,
       Settings settings,
-      Clock clock,
-      MeterRegistry meters,
+      CycleMeters meters,
       List<BesideCycle> beside) {
-    return new CycleTimer(cycle, store, settings, clock, meters, beside);
+    return new CycleTimer(cycle, store, settings, meters, beside);
   }
 
   @Bean

@@ -30,6 +30,9 @@ public final class Objections {
   public Optional<Objection> to(NewJob job) {
     Objection found = toScript(job).orElse(null);
     if (found == null) {
+      found = toUser(job);
+    }
+    if (found == null) {
       found = objection("script", () -> SbatchCommand.checkScript(job.script()));
     }
     if (found == null) {
@@ -42,6 +45,12 @@ public final class Objections {
       found = objection("workdir", () -> SbatchCommand.checkWord(job.workdir()));
     }
     return Optional.ofNullable(found);
+  }
+
+  private Objection toUser(NewJob job) {
+    return settings.asUser()
+        ? objection("user", () -> new LocalUsers(settings).find(job.user()))
+        : null;
   }
 
   private static Objection objection(String field, Runnable check) {

@@ -45,18 +45,31 @@ record SbatchCommand(
    */
   static SbatchCommand of(
       SubmitOrder order, SlurmSettings settings, Map<String, String> inherited) {
+    return of(order, settings, inherited, null);
+  }
+
+  /**
+   * @param inherited the service's own environment
+   * @param as the user that it runs as; null for the service's own
+   * @throws IllegalArgumentException with a sentence when it could not reach the job as it is
+   */
+  static SbatchCommand of(
+      SubmitOrder order,
+      SlurmSettings settings,
+      Map<String, String> inherited,
+      LocalUsers.LocalUser as) {
     if (order.on().isEmpty()) {
       throw new IllegalArgumentException("the order names no node");
     }
     List<String> own = ScriptOptions.read(order.script(), settings.scriptOptions());
     checkScript(order.script());
-    List<String> options = options(order, settings, own);
+    List<String> options = options(order, settings, own, as);
     options.forEach(SbatchCommand::checkWord);
     checkArguments(order.arguments());
     return new SbatchCommand(
         List.copyOf(options),
         order.arguments(),
-        environment(order, settings, inherited),
+        environment(order, settings, inherited, as),
         utf8(order.script()));
   }
 
@@ -112,13 +125,17 @@ record SbatchCommand(
   }
 
   private static List<String> options(
-      SubmitOrder order, SlurmSettings settings, List<String> ownOptions) {
+      SubmitOrder order,
+      SlurmSettings settings,
+      List<String> ownOptions,
+      LocalUsers.LocalUser as) {
     Share first = order.on().get(0);
     Tier tier = first.tier();
     String partition = settings.partition() != null ? settings.partition() : tier.partition();
     String workdir = order.workdir();
     if (workdir == null) {
-      workdir = settings.workdir() != null ? settings.workdir() : System.getProperty("user.home");
+      String home = as == null ? System.getProperty("user.home") : as.home();
+      workdir = settings.workdir() != null ? settings.workdir() : home;
     }
     String token = order.token().text();
     List<String> options = new ArrayList<>(settings.sbatchOptions());
@@ -134,6 +151,10 @@ record SbatchCommand(
             "--comment="
                 + token
                 + (order.resumed() == 0 ? "" : " resumed " + order.resumed() + "x")));
+    if (as != null) {
+      options.add("--uid=" + as.uid());
+      options.add("--gid=" + as.gid());
+    }
     if (partition != null) {
       options.add("--partition=" + partition);
     }
@@ -171,13 +192,22 @@ record SbatchCommand(
   }
 
   private static byte[] environment(
-      SubmitOrder order, SlurmSettings settings, Map<String, String> inherited) {
+      SubmitOrder order,
+      SlurmSettings settings,
+      Map<String, String> inherited,
+      LocalUsers.LocalUser as) {
     Map<String, String> variables = new TreeMap<>();
     variables.put("PATH", PLAIN_PATH);
     for (String name : OF_SERVICE) {
       if (inherited.get(name) != null) {
         variables.put(name, inherited.get(name));
       }
+    }
+    if (as != null) {
+      variables.put("HOME", as.home());
+      variables.put("USER", as.name());
+      variables.put("LOGNAME", as.name());
+      variables.put("SHELL", as.shell().isEmpty() ? "/bin/sh" : as.shell());
     }
     variables.putAll(settings.jobEnvironment());
     variables.putAll(order.environment());

@@ -10,6 +10,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -35,6 +36,9 @@ record SeenJobs(
           + "NumNodes:12,"
           + "tres-per-node:200,NodeList:4000,Name:100,Reason:200";
 
+  /** Where each job is its submitter's: whose it is as well. */
+  static final String COLUMNS_WITH_USER = COLUMNS + ",UserName:100";
+
   private static final Pattern OURS = Pattern.compile("evenhand-[0-9a-z]{1,16}-\\d+-\\d+");
 
   /** Reasons for which Slurm keeps a job waiting that it will not start as it is. */
@@ -56,17 +60,28 @@ record SeenJobs(
    *     read
    */
   static SeenJobs ofQueue(String answer) {
-    return of(answer, Jobs.read(answer, ZONE));
+    return of(answer, Jobs.read(answer, ZONE), job -> true);
+  }
+
+  /**
+   * @param mine whether a job that has one of our names is one of ours
+   */
+  static SeenJobs ofQueue(String answer, Predicate<Job> mine) {
+    return of(answer, Jobs.read(answer, ZONE), mine);
   }
 
   static SeenJobs of(String answer, Reading<Job> reading) {
+    return of(answer, reading, job -> true);
+  }
+
+  private static SeenJobs of(String answer, Reading<Job> reading, Predicate<Job> mine) {
     List<SeenJob> jobs = new ArrayList<>();
     List<SeenJob> finishing = new ArrayList<>();
     List<SeenJob> unsure = new ArrayList<>();
     List<String> strange = new ArrayList<>();
     List<Job> ours = new ArrayList<>();
     for (Job job : reading.values()) {
-      if (job.name() != null && Token.read(job.name()).isPresent()) {
+      if (job.name() != null && Token.read(job.name()).isPresent() && mine.test(job)) {
         ours.add(job);
       }
     }

@@ -22,11 +22,14 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -49,6 +52,8 @@ public final class SlurmCluster implements Cluster {
   private static final DateTimeFormatter DATE =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss").withZone(ZoneOffset.UTC);
 
+  private static final int MOST_USERS = 20_000;
+
   private final SlurmSettings settings;
   private final Clock clock;
   private final Client client;
@@ -59,9 +64,32 @@ public final class SlurmCluster implements Cluster {
   private final Map<String, SeenJob> asked = new HashMap<>();
 
   private volatile int strangeRows;
+  private Function<Token, String> userOf = token -> null;
+
+  /** Whose the attempts are that were asked about lately. */
+  private final Map<Token, String> users =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>(16, 0.75f, true) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Token, String> eldest) {
+              return size() > MOST_USERS;
+            }
+          });
 
   public SlurmCluster(SlurmSettings settings, Clock clock) {
     this(settings, clock, System.getenv());
+  }
+
+  /**
+   * One that gives each job to Slurm as its user's.
+   *
+   * @param userOf whose an attempt is; null for one that there is not
+   */
+  SlurmCluster(SlurmSettings settings, Clock clock, Function<Token, String> userOf) {
+    this(settings, clock, System.getenv());
+    this.userOf = userOf;
   }
 
   /**
@@ -116,18 +144,46 @@ public final class SlurmCluster implements Cluster {
 
   /** Our jobs in the controller, ended ones too for as long as it remembers them. */
   private SeenJobs queue(List<String> filter) throws ReadingFailed {
-    List<String> command = new ArrayList<>(List.of("squeue", "--me", "-a", "--states=all"));
-    command.addAll(filter);
-    command.add("--Format=" + SeenJobs.COLUMNS);
+    List<String> command = squeue(filter);
     Client.Answer answer = client.run(command);
     if (!answer.ok()) {
       throw new ReadingFailed(answer.sentence());
     }
     try {
-      return SeenJobs.ofQueue(answer.out());
+      return SeenJobs.ofQueue(answer.out(), this::isMine);
     } catch (IllegalArgumentException e) {
       throw new ReadingFailed("squeue: " + e.getMessage(), e);
     }
+  }
+
+  private List<String> squeue(List<String> filter) {
+    List<String> command = new ArrayList<>(List.of("squeue"));
+    if (!settings.asUser()) {
+      command.add("--me");
+    }
+    command.addAll(List.of("-a", "--states=all"));
+    command.addAll(filter);
+    command.add(
+        "--Format=" + (settings.asUser() ? SeenJobs.COLUMNS_WITH_USER : SeenJobs.COLUMNS));
+    return command;
+  }
+
+  /** Anybody may give a job one of our names; where jobs are their users', whose it is tells. */
+  private boolean isMine(Job job) {
+    return !settings.asUser()
+        || Token.read(job.name()).map(this::userOf).filter(u -> u.equals(job.user())).isPresent();
+  }
+
+  /** Whose an attempt is, null for one that there is not. */
+  private String userOf(Token token) {
+    String user = users.get(token);
+    if (user == null) {
+      user = userOf.apply(token);
+      if (user != null) {
+        users.put(token, user);
+      }
+    }
+    return user;
   }
 
   /**
@@ -186,7 +242,12 @@ public final class SlurmCluster implements Cluster {
   public Submission submit(SubmitOrder order) {
     SbatchCommand command;
     try {
-      command = SbatchCommand.of(order, settings, inherited);
+      command =
+          SbatchCommand.of(
+              order,
+              settings,
+              inherited,
+              settings.asUser() ? new LocalUsers(settings).find(order.user()) : null);
     } catch (IllegalArgumentException e) {
       return new Submission.Refused(e.getMessage());
     }
@@ -316,7 +377,7 @@ public final class SlurmCluster implements Cluster {
                 "--name=" + token.text(),
                 "--starttime=" + DATE.format(since),
                 "--format=JobID,JobIDRaw,State,ExitCode,Submit,Start,End,Elapsed,NodeList,JobName"));
-    String user = System.getProperty("user.name");
+    String user = settings.asUser() ? userOf(token) : System.getProperty("user.name");
     if (user != null && !user.equals("?")) {
       // Root would be told everybody's jobs, and anybody may give a job our name.
       command.add("--user=" + user);
@@ -422,6 +483,10 @@ public final class SlurmCluster implements Cluster {
         Jobs.read(who.out(), SeenJobs.ZONE).values().stream()
             .filter(j -> clusterJob.equals(j.job()) || clusterJob.equals(j.jobRaw()))
             .findFirst();
+    if (job.isPresent() && token.text().equals(job.get().name()) && !isMine(job.get())) {
+      log.warn("Slurm job {} has the name {} and is not its user's", clusterJob, token.text());
+      return new Ours(null, null);
+    }
     boolean gone = job.isEmpty() && who.out().strip().lines().count() == 1;
     if (gone) {
       return new Ours(null, null);
@@ -441,13 +506,7 @@ public final class SlurmCluster implements Cluster {
     return new Ours(SeenJobs.seen(job.get()).state(), null);
   }
 
-  private static List<String> whoIs(String clusterJob) {
-    return List.of(
-        "squeue",
-        "--me",
-        "-a",
-        "--states=all",
-        "--jobs=" + clusterJob,
-        "--Format=" + SeenJobs.COLUMNS);
+  private List<String> whoIs(String clusterJob) {
+    return squeue(List.of("--jobs=" + clusterJob));
   }
 }

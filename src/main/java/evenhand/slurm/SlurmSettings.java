@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.ConstructorBinding;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
@@ -42,6 +43,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     next
  * @param preemptSignal name of the signal that tells a job, its batch shell too, that its grace
  *     time has begun (K6)
+ * @param submitAs whose jobs they are in Slurm: the service's, or those of who submitted them, for
+ *     which the service has to be root
+ * @param leastUid users with a lower number are the system's own, and no job runs as one of them
  */
 @ConfigurationProperties("evenhand.slurm")
 public record SlurmSettings(
@@ -76,7 +80,9 @@ public record SlurmSettings(
     @DefaultValue("PLANNED") List<String> usableStates,
     @DefaultValue("auto") Accounting accounting,
     @DefaultValue("50") int detailsPerReading,
-    @DefaultValue("TERM") String preemptSignal) {
+    @DefaultValue("TERM") String preemptSignal,
+    @DefaultValue("service") SubmitAs submitAs,
+    @DefaultValue("1000") long leastUid) {
 
   private static final Pattern SIGNAL = Pattern.compile("[A-Z][A-Z0-9]{1,9}|[1-9][0-9]?");
 
@@ -87,6 +93,53 @@ public record SlurmSettings(
     OFF
   }
 
+  /** Whose jobs they are in Slurm. */
+  public enum SubmitAs {
+    SERVICE,
+    USER
+  }
+
+  /** Those of a service that submits all jobs as itself. */
+  public SlurmSettings(
+      Path conf,
+      Path bin,
+      Duration timeout,
+      Map<String, String> environment,
+      Map<String, String> jobEnvironment,
+      String partition,
+      String workdir,
+      String output,
+      List<String> sbatchOptions,
+      List<String> scriptOptions,
+      List<String> usableStates,
+      Accounting accounting,
+      int detailsPerReading,
+      String preemptSignal) {
+    this(
+        conf,
+        bin,
+        timeout,
+        environment,
+        jobEnvironment,
+        partition,
+        workdir,
+        output,
+        sbatchOptions,
+        scriptOptions,
+        usableStates,
+        accounting,
+        detailsPerReading,
+        preemptSignal,
+        SubmitAs.SERVICE,
+        0);
+  }
+
+  /** Whether each job is its submitter's in Slurm too. */
+  boolean asUser() {
+    return submitAs == SubmitAs.USER;
+  }
+
+  @ConstructorBinding
   public SlurmSettings {
     // A key without a value in a settings file is empty text, and says nothing.
     conf = conf == null || conf.toString().isBlank() ? null : conf;

@@ -114,6 +114,11 @@ public final class ApiServer {
     }
 
     @Bean
+    Access access() {
+      return Access.open(new ManualClock(FakeDesk.AT));
+    }
+
+    @Bean
     Ledger ledger(MemoryStore store) {
       return new Ledger(
           store, CycleSettings.DEFAULT, new ManualClock(FakeDesk.AT.plusSeconds(3600)));

@@ -404,7 +404,7 @@ class ApiTest {
       socket
           .getOutputStream()
           .write(
-              (head + "\r\nHost: x\r\nConnection: close\r\n\r\n")
+              (head + "\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                   .getBytes(StandardCharsets.ISO_8859_1));
       return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }

@@ -45,6 +45,11 @@ class DesksOverCycle {
   }
 
   @Bean
+  Access access(ManualClock clock) {
+    return Access.open(clock);
+  }
+
+  @Bean
   Ledger ledger(Store store, ManualClock clock) {
     return new Ledger(store, CycleSettings.DEFAULT, clock);
   }

@@ -28,7 +28,7 @@ class OddRequestsTest {
       "{\"account\":\"BCG\",\"num_gpus\":1,\"script\":\"#!/bin/sh\"}";
   private static final int WAIT_MILLIS = 60_000;
   private static final String POST =
-      "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+      "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 
   @BeforeEach
   void clear() {
@@ -72,7 +72,7 @@ class OddRequestsTest {
     try {
       for (int i = 0; i < 300; i++) {
         bodies.add(open(POST + "Content-Length: 1000\r\n\r\n{\"account\":"));
-        heads.add(open("GET /v1/queue HTTP/1.1\r\nHost: x\r\nX-Half: "));
+        heads.add(open("GET /v1/queue HTTP/1.1\r\nHost: localhost\r\nX-Half: "));
       }
       assertThat(SERVER.get("/v1/queue").statusCode()).isEqualTo(200);
       assertThat(SERVER.post("/v1/jobs", SUBMISSION).statusCode()).isEqualTo(201);
@@ -108,16 +108,16 @@ class OddRequestsTest {
   @ValueSource(
       strings = {
         "GET\r\n\r\n",
-        "GET /v1/jobs HTTP/9.9\r\nHost: x\r\n\r\n",
-        "G\u0001T /v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n",
-        "GET /v1/jobs/%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-        "GET /v1/jobs/..%2f..%2fx HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-        "GET /v1/jobs/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-        "GET /v1/jobs/<script> HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-        "GET /../../x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        "GET /v1/jobs HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        "G\u0001T /v1/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /v1/jobs/%00 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        "GET /v1/jobs/..%2f..%2fx HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        "GET /v1/jobs/%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        "GET /v1/jobs/<script> HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        "GET /../../x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
         "GET /v1/jobs HTTP/1.1\r\n\r\n",
-        "GET /v1/jobs HTTP/1.1\r\nHost: x\r\nA\u0001B: c\r\nConnection: close\r\n\r\n",
-        "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n{}"
+        "GET /v1/jobs HTTP/1.1\r\nHost: localhost\r\nA\u0001B: c\r\nConnection: close\r\n\r\n",
+        "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: many\r\n\r\n{}"
       })
   void whatCannotBeReadIsAProblem(String sent) throws Exception {
     String answer = answer(sent);
@@ -129,7 +129,7 @@ class OddRequestsTest {
   @Test
   void headersTooLargeAreAProblem() throws Exception {
     String answer =
-        answer("GET /v1/jobs HTTP/1.1\r\nHost: x\r\nX: " + "x".repeat(9000) + "\r\n\r\n");
+        answer("GET /v1/jobs HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(9000) + "\r\n\r\n");
     assertThat(problem(answer, 400, "MALFORMED_REQUEST").get("detail").asString()).contains("8 KB");
   }
 
@@ -138,7 +138,7 @@ class OddRequestsTest {
   void formsAreNotRead(String type) throws Exception {
     problem(
         answer(
-            "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: "
+            "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: "
                 + type
                 + "\r\nContent-Length: 2\r\n\r\n{}"),
         415,
@@ -149,7 +149,7 @@ class OddRequestsTest {
   void theMethodTraceIsNotOfferedWhereItWasAsked() throws Exception {
     JsonNode problem =
         problem(
-            answer("TRACE /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+            answer("TRACE /v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
             405,
             "METHOD_NOT_ALLOWED");
     assertThat(problem.get("detail").asString()).startsWith("TRACE /v1/jobs is not offered");
@@ -197,7 +197,7 @@ class OddRequestsTest {
           chunk.shutdownOutput();
           whole(chunk);
         }
-        try (Socket deaf = open("GET /v1/jobs?limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n")) {
+        try (Socket deaf = open("GET /v1/jobs?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n")) {
           deaf.setSoLinger(true, 0);
         }
       }

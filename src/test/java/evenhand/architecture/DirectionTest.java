@@ -26,11 +26,12 @@ class DirectionTest {
         knows("outcomes", "outcomes", "facts"),
         knows("input", "input"),
         knows("hostlist", "hostlist"),
+        knows("access", "access"),
         knows("json", "json", "facts", "outcomes", "input"),
         knows("policy", "policy", "facts", "outcomes", "input"),
         knows("cycle", "cycle", "policy", "facts", "outcomes"),
         knows("slurm", "slurm", "cycle", "facts", "outcomes", "hostlist"),
-        knows("store", "store", "rollout", "cycle", "facts", "outcomes"),
+        knows("store", "store", "access", "rollout", "cycle", "facts", "outcomes"),
         knows("router", "router", "cycle", "outcomes"),
         knows(
             "simulator", "simulator", "cycle", "policy", "facts", "outcomes", "hostlist", "input"),
@@ -54,7 +55,17 @@ class DirectionTest {
             "facts",
             "outcomes",
             "input"),
-        knows("api", "api", "rollout", "cycle", "policy", "json", "input", "facts", "outcomes"));
+        knows(
+            "api",
+            "api",
+            "access",
+            "rollout",
+            "cycle",
+            "policy",
+            "json",
+            "input",
+            "facts",
+            "outcomes"));
   }
 
   private static DynamicTest knows(String name, String... known) {
@@ -128,6 +139,7 @@ class DirectionTest {
             "evenhand.cycle..",
             "evenhand.simulator..",
             "evenhand.rollout..",
+            "evenhand.access..",
             "evenhand.store..")
         .should()
         .callMethod(java.time.Instant.class, "now")

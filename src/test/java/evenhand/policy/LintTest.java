@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Bad edits of the real rules: each is refused with file, line, rule and a plain sentence. */
 class LintTest {
@@ -98,6 +99,52 @@ class LintTest {
     if (line != null) {
       assertThat(faults.get(0).line()).isEqualTo(line);
     }
+  }
+
+  /** Ways out of the rules that were thought of: each is refused before anything is compiled. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "System.getProperty(\"user.home\")",
+        "\"\" + Runtime.getRuntime().exec(\"id\")",
+        "java.lang.System.getenv(\"PATH\")",
+        "java\n   .lang\n   .System.getenv(\"PATH\")",
+        "java/* */.lang.System.getenv(\"PATH\")",
+        "/* */ System.getenv(\"PATH\")",
+        "\"/*\" + System.getenv(\"PATH\") + \"*/\"",
+        "'\"' + System.getenv(\"PATH\") + '\"'",
+        "\"//\" + System.getenv(\"PATH\")",
+        "\\u0053ystem.getenv(\"PATH\")",
+        "\"\\u0022 + System.getenv(null) + \\u0022\"",
+        "System.getenv(\"PATH\") // @clause( D4 )",
+        "Class.forName(\"java.lang.Runtime\").toString()",
+        "$turn.getClass().getName()",
+        "$turn.class.name",
+        "NodeState.UP.getDeclaringClass().getName()",
+        "picocli.CommandLine.class.getName()",
+        "ch.qos.logback.core.util.EnvUtil.class.getName()",
+        "tools.jackson.databind.json.JsonMapper.shared().toString()",
+        "new ProcessBuilder(\"id\").start().toString()",
+        "new java.io.File(\"/etc/passwd\").toString()",
+        "Thread.currentThread().getContextClassLoader().toString()",
+        "Math.random() + \"\"",
+        "evenhand.Evenhand.class.getName()",
+        "Instant.now().toString()"
+      })
+  void noRuleReachesAnythingButFactsAndOutcomes(String code) throws IOException {
+    Path path = rules.resolve("dispatch/D4.drl");
+    String rule = Files.readString(path);
+    int at = rule.indexOf("insert( new Wait(") + "insert( new Wait(".length();
+    Files.writeString(path, rule.substring(0, at) + " " + code + ",\n" + rule.substring(at));
+    assertThat(faults().toString())
+        .containsAnyOf("a rule names facts and outcomes and nothing else", "holds \\u")
+        .doesNotContain("Exception");
+    // And in a condition.
+    String when = rule.replace("  when\n", "  when\n    eval( (" + code + "\n) != null )\n");
+    assertThat(when).isNotEqualTo(rule);
+    Files.writeString(path, when);
+    assertThat(faults().toString())
+        .containsAnyOf("a rule names facts and outcomes and nothing else", "holds \\u");
   }
 
   @Test

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Who may change what of the account tree (A2). The one place where that is decided: whoever knows
- * who is asking hands the name in. There is no login yet, so a name is taken at its word.
+ * Whose accounts are whose to change (A2). The one place where that is decided: whoever knows who is
+ * asking hands the name in.
  */
 public final class AccountRights {
 

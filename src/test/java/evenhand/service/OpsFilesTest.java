@@ -1,0 +1,169 @@
+package evenhand.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import evenhand.cycle.Desk;
+import evenhand.cycle.JobState;
+import evenhand.cycle.NewJob;
+import evenhand.store.Database;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.io.ClassPathResource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.dataformat.yaml.YAMLMapper;
+
+/** The metrics are there and say what happened; alerts and dashboard use no others. */
+class OpsFilesTest {
+  private static final Pattern METRIC = Pattern.compile("\\bevenhand_[a-z_]+");
+
+  /** They count what does not happen in an hour of every cluster. */
+  private static final Set<String> RARE =
+      Set.of(
+          "evenhand_preemptions_total",
+          "evenhand_preemptions_lost_gpu_seconds_total",
+          "evenhand_router_messages_total",
+          "evenhand_cycle_failures_total");
+
+  private static String metrics(ConfigurableApplicationContext context) throws Exception {
+    int port = ((WebServerApplicationContext) context).getWebServer().getPort();
+    HttpResponse<String> answer =
+        HttpClient.newHttpClient()
+            .send(
+                HttpRequest.newBuilder(
+                        URI.create("http://127.0.0.1:" + port + "/actuator/prometheus"))
+                    .build(),
+                HttpResponse.BodyHandlers.ofString());
+    assertThat(answer.statusCode()).isEqualTo(200);
+    return answer.body();
+  }
+
+  private static double value(String metrics, String line) {
+    return metrics
+        .lines()
+        .filter(l -> l.startsWith(line + " "))
+        .mapToDouble(l -> Double.parseDouble(l.substring(line.length() + 1)))
+        .findFirst()
+        .orElse(Double.NaN);
+  }
+
+  private static NewJob job(String account, int gpus) {
+    return new NewJob(
+        "j", account, "kim", null, 1, gpus, null, null, 0, true, 0, null, "#!/bin/sh\nsleep 60\n",
+        List.of(), Map.of(), null);
+  }
+
+  private static Set<String> used(String text) {
+    Set<String> used = new TreeSet<>();
+    Matcher m = METRIC.matcher(text);
+    while (m.find()) {
+      used.add(m.group());
+    }
+    return used;
+  }
+
+  private static List<String> expressions(JsonNode node) {
+    List<String> found = new ArrayList<>();
+    if (node.isObject() && node.path("expr").isString()) {
+      found.add(node.path("expr").asString());
+    }
+    node.forEach(child -> found.addAll(expressions(child)));
+    return found;
+  }
+
+  @Test
+  void alertsAndDashboardUseMetricsThatThereAre() throws Exception {
+    String metrics;
+    try (ConfigurableApplicationContext context = service()) {
+      Desk desk = context.getBean(Desk.class);
+      CycleTimer timer = context.getBean(CycleTimer.class);
+      timer.run();
+      String first = desk.submit(job("BCG", 3), null).id();
+      timer.run();
+      timer.run();
+      // It holds what is idle until the one that runs is cancelled, and starts then.
+      String second = desk.submit(job("KDG", 2), null).id();
+      timer.run();
+      timer.run();
+      metrics = metrics(context);
+      assertThat(value(metrics, "evenhand_queue_jobs{account=\"KDG\",code=\"GATHERING\"}"))
+          .as(metrics)
+          .isNaN();
+      assertThat(value(metrics, "evenhand_reservations{account=\"KDG\"}")).isEqualTo(1);
+      assertThat(value(metrics, "evenhand_gpus{tier=\"4090\",use=\"reserved\"}")).isEqualTo(1);
+      assertThat(value(metrics, "evenhand_gpus{tier=\"4090\",use=\"idle\"}")).isZero();
+      assertThat(value(metrics, "evenhand_jobs_started_total{account=\"BCG\"}")).isEqualTo(1);
+      desk.cancel(first, "kim");
+      for (int i = 0; i < 5 && desk.job(second).state() == JobState.GLOBAL_QUEUE_WAIT; i++) {
+        timer.run();
+      }
+      timer.run();
+      metrics = metrics(context);
+      assertThat(value(metrics, "evenhand_reservations_lasted_seconds_count{end=\"started\"}"))
+          .as(metrics)
+          .isEqualTo(1);
+      assertThat(
+              value(metrics, "evenhand_jobs_ended_total{account=\"BCG\",state=\"CANCELLED\"}"))
+          .isEqualTo(1);
+      assertThat(value(metrics, "evenhand_nodes{state=\"up\"}")).isEqualTo(1);
+      assertThat(value(metrics, "evenhand_leader")).isEqualTo(1);
+      assertThat(value(metrics, "evenhand_cycle_undecided")).isZero();
+      assertThat(metrics).contains("evenhand_policy_info{hash=\"sha256:");
+      assertThat(metrics)
+          .as("jobs and users are no tags")
+          .doesNotContain("job=\"", "user=\"", "kim");
+    }
+    Set<String> there = used(metrics);
+    there.addAll(RARE);
+    String alerts = text("ops/alerts.yaml");
+    JsonNode rules = new YAMLMapper().readTree(alerts).path("groups").path(0).path("rules");
+    assertThat(rules.size()).isGreaterThan(8);
+    for (JsonNode rule : rules) {
+      assertThat(used(rule.path("expr").asString()))
+          .as(rule.path("alert").asString())
+          .isSubsetOf(there);
+      assertThat(rule.path("annotations").path("summary").asString()).endsWith(".");
+    }
+    List<String> panels = expressions(new JsonMapper().readTree(text("ops/dashboard.json")));
+    assertThat(panels).hasSizeGreaterThan(20);
+    panels.forEach(e -> assertThat(used(e)).as(e).isNotEmpty().isSubsetOf(there));
+  }
+
+  private static String text(String name) throws Exception {
+    return new String(new ClassPathResource(name).getContentAsByteArray());
+  }
+
+  private static ConfigurableApplicationContext service() {
+    PGSimpleDataSource source = (PGSimpleDataSource) Database.fresh();
+    return Service.start(
+        "--server.port=0",
+        "--spring.datasource.url=" + source.getUrl(),
+        "--spring.datasource.username=postgres",
+        "--spring.datasource.password=postgres",
+        "--evenhand.check-scenarios=false",
+        "--evenhand.cycle.enabled=false",
+        "--evenhand.cluster=simulated",
+        "--evenhand.tiers[0].name=4090",
+        "--evenhand.tiers[0].sort-order=20",
+        "--evenhand.tiers[0].tflops=82.6",
+        "--evenhand.nodes[0].name=n1",
+        "--evenhand.nodes[0].tier=4090",
+        "--evenhand.nodes[0].gpus=4",
+        "--evenhand.accounts[0].id=BCG",
+        "--evenhand.accounts[1].id=KDG",
+        "--evenhand.cycle.lookback=7d");
+  }
+}

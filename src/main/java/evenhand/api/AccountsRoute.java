@@ -19,7 +19,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -116,16 +115,7 @@ class AccountsRoute {
       description = "whole hours between points, e.g. 1h (default) or 1d")
   Listing<Point> history(@PathVariable String id, HttpServletRequest request) {
     Query query = Query.of(request, "since", "step");
-    return query.part(desk.history(id, time(query), step(query)).stream().map(Point::of).toList());
-  }
-
-  private static Instant time(Query query) {
-    String text = query.text("since");
-    try {
-      return text == null ? null : Instant.parse(text);
-    } catch (DateTimeParseException e) {
-      throw Query.fault("since", "must be a time such as 2026-04-10T09:00:00Z");
-    }
+    return query.part(desk.history(id, query.time("since"), step(query)).stream().map(Point::of).toList());
   }
 
   private static Duration step(Query query) {

@@ -20,7 +20,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -97,8 +96,8 @@ class LedgerRoute {
             query.text("node"),
             query.text("tier"),
             kind(query.text("kind"), by == null ? ROW_KINDS : KINDS),
-            time(query, "from"),
-            time(query, "to"));
+            query.time("from"),
+            query.time("to"));
     return by == null
         ? Listing.of(ledger.rows(filter, query.limit(), query.cursor()), Row::of)
         : query.part(ledger.sums(filter, by).stream().map(LedgerRoute::line).toList());
@@ -139,15 +138,6 @@ class LedgerRoute {
       throw Query.fault("kind", "is no kind here; " + Spelling.hint(text, known));
     }
     return text;
-  }
-
-  private static Instant time(Query query, String name) {
-    String text = query.text(name);
-    try {
-      return text == null ? null : Instant.parse(text);
-    } catch (DateTimeParseException e) {
-      throw Query.fault(name, "must be a time such as 2026-04-10T09:00:00Z");
-    }
   }
 
   /** A line of sums: what it is summed by under its own names, then the sums. */

@@ -3,6 +3,8 @@ package evenhand.api;
 import evenhand.input.Spelling;
 import jakarta.servlet.http.HttpServletRequest;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -95,6 +97,16 @@ final class Query {
   String text(String name) {
     String value = request.getParameter(name);
     return value == null || value.isEmpty() ? null : value;
+  }
+
+  /** A filter that is a moment; null when it is not given. */
+  Instant time(String name) {
+    String text = text(name);
+    try {
+      return text == null ? null : Instant.parse(text);
+    } catch (DateTimeParseException e) {
+      throw fault(name, "must be a time such as 2026-04-10T09:00:00Z");
+    }
   }
 
   /** A part of a list that is at hand as a whole. */

@@ -41,6 +41,7 @@ final class CycleTimer implements SmartLifecycle {
   private final Settings settings;
   private final Clock clock;
   private final MeterRegistry meters;
+  private final Runnable cycled;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "cycle"));
   private final CountDownLatch first = new CountDownLatch(1);
@@ -55,12 +56,22 @@ final class CycleTimer implements SmartLifecycle {
    */
   record Last(CycleReport report, String failure, Instant goodReadingAt) {}
 
-  CycleTimer(Cycle cycle, Store store, Settings settings, Clock clock, MeterRegistry meters) {
+  /**
+   * @param cycled told after each cycle
+   */
+  CycleTimer(
+      Cycle cycle,
+      Store store,
+      Settings settings,
+      Clock clock,
+      MeterRegistry meters,
+      Runnable cycled) {
     this.cycle = cycle;
     this.store = store;
     this.settings = settings;
     this.clock = clock;
     this.meters = meters;
+    this.cycled = cycled;
     meters.gauge(
         "evenhand.queue.jobs",
         this,
@@ -127,6 +138,14 @@ final class CycleTimer implements SmartLifecycle {
     return last;
   }
 
+  /** Whether this process has the right to decide, as far as its last cycle knows. */
+  boolean decides() {
+    Last now = last;
+    return now.report != null
+        && now.failure == null
+        && now.report.result() != CycleReport.Result.STANDBY;
+  }
+
   /** Runs one whole cycle, after the one under way if there is one. */
   CycleReport run() {
     try {
@@ -171,6 +190,7 @@ final class CycleTimer implements SmartLifecycle {
     last =
         new Last(
             report, null, report.readingAt() == null ? last.goodReadingAt : report.readingAt());
+    cycled.run();
     forget(report);
     return report;
   }

@@ -34,7 +34,8 @@ final class SettingNames {
           "evenhand.data-dir",
           "evenhand.database-port",
           "evenhand.api.max-body",
-          "evenhand.api.body-within");
+          "evenhand.api.body-within",
+          "evenhand.events.max-clients");
 
   /** Of variables that begin like ours: those of the commands, and those that jobs are given. */
   private static final Set<String> NO_SETTINGS =

@@ -112,6 +112,7 @@ final class SettingsCheck {
     cycle(settings.cycle());
     submission(settings.submission());
     router(settings.router());
+    settings.hooks();
     policy(settings);
     Mode mode = Mode.of(environment);
     if (mode != Mode.DEMO) {

@@ -11,6 +11,7 @@ import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
+import evenhand.cycle.JobOutputs;
 import evenhand.cycle.Ledger;
 import evenhand.cycle.PolicyInForce;
 import evenhand.cycle.Receipts;
@@ -19,6 +20,7 @@ import evenhand.cycle.Router;
 import evenhand.cycle.Steps;
 import evenhand.cycle.Store;
 import evenhand.cycle.accounts.AccountDesk;
+import evenhand.cycle.events.EventFeed;
 import evenhand.facts.Tier;
 import evenhand.policy.Policies;
 import evenhand.policy.PolicyFault;
@@ -26,7 +28,9 @@ import evenhand.policy.RuleFiles;
 import evenhand.router.HttpRouter;
 import evenhand.simulator.SimulatedCluster;
 import evenhand.slurm.Objections;
+import evenhand.slurm.Outputs;
 import evenhand.store.PostgresStore;
+import evenhand.webhook.Webhooks;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -210,6 +214,12 @@ class Wiring {
   }
 
   @Bean
+  JobOutputs jobOutputs(Store store, Mode mode, Outputs outputs) {
+    return new JobOutputs(
+        store, mode == Mode.SLURM ? outputs::of : order -> Optional.empty());
+  }
+
+  @Bean
   AccountDesk accountDesk(Store store, PolicyInForce policy, CycleSettings settings, Clock clock) {
     return new AccountDesk(store, policy, settings, clock);
   }
@@ -220,9 +230,25 @@ class Wiring {
   }
 
   @Bean
+  EventFeed eventFeed(PostgresStore store) {
+    return new EventFeed(store.events());
+  }
+
+  @Bean
   CycleTimer cycleTimer(
-      Cycle cycle, Store store, Settings settings, Clock clock, MeterRegistry meters) {
-    return new CycleTimer(cycle, store, settings, clock, meters);
+      Cycle cycle,
+      Store store,
+      Settings settings,
+      Clock clock,
+      MeterRegistry meters,
+      EventFeed feed) {
+    return new CycleTimer(cycle, store, settings, clock, meters, feed::cycled);
+  }
+
+  @Bean(destroyMethod = "close")
+  Webhooks webhooks(
+      Settings settings, EventFeed feed, CycleTimer timer, Clock clock, MeterRegistry meters) {
+    return new Webhooks(settings.hooks(), feed, timer::decides, clock, meters);
   }
 
   @Bean

@@ -116,10 +116,6 @@ record SbatchCommand(
     Share first = order.on().get(0);
     Tier tier = first.tier();
     String partition = settings.partition() != null ? settings.partition() : tier.partition();
-    String workdir = order.workdir();
-    if (workdir == null) {
-      workdir = settings.workdir() != null ? settings.workdir() : System.getProperty("user.home");
-    }
     String token = order.token().text();
     List<String> options = new ArrayList<>(settings.sbatchOptions());
     options.addAll(
@@ -147,12 +143,7 @@ record SbatchCommand(
       options.add("--time=" + Math.max(1, (order.timeLimitSeconds() + 59) / 60));
     }
     if (!ownOptions.contains("output")) {
-      options.add(
-          "--output="
-              + settings
-                  .output()
-                  .replace("{job}", Long.toString(order.token().job()))
-                  .replace("{attempt}", Integer.toString(order.token().attempt())));
+      options.add("--output=" + output(order, settings));
     }
     boolean apart =
         !ownOptions.contains("output")
@@ -162,8 +153,24 @@ record SbatchCommand(
       // The file may be that of an earlier attempt, whose output must not be lost.
       options.add("--open-mode=append");
     }
-    options.add("--chdir=" + workdir);
+    options.add("--chdir=" + workdir(order, settings));
     return options;
+  }
+
+  /** The folder that it runs in. */
+  static String workdir(SubmitOrder order, SlurmSettings settings) {
+    if (order.workdir() != null) {
+      return order.workdir();
+    }
+    return settings.workdir() != null ? settings.workdir() : System.getProperty("user.home");
+  }
+
+  /** The name of its output, where the script does not set it. */
+  static String output(SubmitOrder order, SlurmSettings settings) {
+    return settings
+        .output()
+        .replace("{job}", Long.toString(order.token().job()))
+        .replace("{attempt}", Integer.toString(order.token().attempt()));
   }
 
   private static String gres(Tier tier) {

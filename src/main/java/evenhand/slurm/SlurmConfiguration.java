@@ -19,6 +19,11 @@ public class SlurmConfiguration {
   private static final Logger log = LoggerFactory.getLogger(SlurmConfiguration.class);
 
   @Bean
+  Outputs outputs(SlurmSettings settings) {
+    return new Outputs(settings);
+  }
+
+  @Bean
   Objections objections(SlurmSettings settings) {
     return new Objections(settings);
   }

@@ -34,11 +34,17 @@ final class PostgresAccounts implements AccountBook {
   private final JdbcClient sql;
   private final TransactionTemplate writing;
   private final TransactionTemplate reading;
+  private final PostgresEvents events;
 
-  PostgresAccounts(JdbcClient sql, TransactionTemplate writing, TransactionTemplate reading) {
+  PostgresAccounts(
+      JdbcClient sql,
+      TransactionTemplate writing,
+      TransactionTemplate reading,
+      PostgresEvents events) {
     this.sql = sql;
     this.writing = writing;
     this.reading = reading;
+    this.events = events;
   }
 
   /** Makes the accounts of the settings; once a tree was applied, it moves none any more. */
@@ -286,6 +292,7 @@ final class PostgresAccounts implements AccountBook {
                 c.reason())
             .query(Long.class)
             .single();
+    events.changed(c);
     return c.written(id);
   }
 

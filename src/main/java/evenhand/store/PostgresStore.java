@@ -5,6 +5,8 @@ import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Attempt;
 import evenhand.cycle.Books;
 import evenhand.cycle.Changes;
+import evenhand.cycle.DecisionFilter;
+import evenhand.cycle.DecisionFound;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
@@ -19,6 +21,7 @@ import evenhand.cycle.Token;
 import evenhand.cycle.World;
 import evenhand.cycle.accounts.AccountBook;
 import evenhand.cycle.accounts.InUse;
+import evenhand.cycle.events.EventLog;
 import evenhand.facts.Account;
 import evenhand.facts.Claim;
 import evenhand.facts.Job;
@@ -89,6 +92,8 @@ public final class PostgresStore implements Store, AutoCloseable {
   private final TransactionTemplate writing;
   private final TransactionTemplate reading;
   private final PostgresAccounts tree;
+  private final PostgresEvents events;
+  private final DecisionSearch search;
   private final String installation;
   private final Duration lease;
   private ScheduledExecutorService heart;
@@ -117,7 +122,9 @@ public final class PostgresStore implements Store, AutoCloseable {
     this.reading = new TransactionTemplate(transactions);
     this.reading.setReadOnly(true);
     this.reading.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
-    this.tree = new PostgresAccounts(sql, writing, reading);
+    this.events = new PostgresEvents(sql, batch, writing);
+    this.search = new DecisionSearch(sql, batch);
+    this.tree = new PostgresAccounts(sql, writing, reading, events);
     this.installation = sql.sql("select installation from meta").query(String.class).single();
   }
 
@@ -276,6 +283,11 @@ public final class PostgresStore implements Store, AutoCloseable {
     return tree;
   }
 
+  /** What happened: written with each change, read by whoever follows it. */
+  public EventLog events() {
+    return events;
+  }
+
   private record Known(UUID id, Tier tier) {}
 
   /** All there ever were: old attempts and ledger rows are of tiers that are not used any more. */
@@ -335,6 +347,7 @@ public final class PostgresStore implements Store, AutoCloseable {
   public boolean see(List<Stock> seen, List<Outside> outside, Instant at) {
     return writing.execute(
         tx -> {
+          events.seen(seen, at);
           Map<String, UUID> ids = new HashMap<>();
           Map<UUID, Tier> tiers = tiers();
           tiers.forEach((id, tier) -> ids.put(tier.name(), id));
@@ -675,6 +688,7 @@ public final class PostgresStore implements Store, AutoCloseable {
                     throw new Overtaken("another process decides now");
                   }
                 }
+                events.write(changes);
                 writeJobs(changes);
                 writeAttempts(changes);
                 writeMoney(changes);
@@ -1083,6 +1097,7 @@ public final class PostgresStore implements Store, AutoCloseable {
     sql.sql("insert into decision_jobs (decision_id, job_id) select ?, unnest(?)")
         .params(id, new SqlArrayValue("bigint", record.jobs().toArray()))
         .update();
+    search.write(id, record);
     return Long.toString(id);
   }
 
@@ -1446,7 +1461,9 @@ public final class PostgresStore implements Store, AutoCloseable {
                     .update(),
                 "idempotency key " + key.text());
           }
-          return new Added(job(id).orElseThrow(), true, true);
+          Added added = new Added(job(id).orElseThrow(), true, true);
+          events.submitted(added);
+          return added;
         });
   }
 
@@ -1558,6 +1575,11 @@ public final class PostgresStore implements Store, AutoCloseable {
             .params(job, before, limit)
             .query(DECISION)
             .list();
+  }
+
+  @Override
+  public List<DecisionFound> findDecisions(DecisionFilter filter, int limit, long before) {
+    return search.find(filter, limit, before);
   }
 
   @Override
@@ -2003,6 +2025,7 @@ public final class PostgresStore implements Store, AutoCloseable {
               .param(limit)
               .update();
           sql.sql("delete from idempotency_keys where created_at < ?").param(limit).update();
+          events.forget(now.minus(olderThan));
           // An order to submit stays as long as its attempt is open: there is never a second one.
           sql.sql(
                   """

@@ -5,9 +5,10 @@ import org.springframework.context.annotation.Import;
 
 /**
  * The whole API, to be imported by the service. It needs these beans: a {@link
- * evenhand.cycle.Desk}, a {@link evenhand.cycle.Contract}, a {@link evenhand.cycle.Ledger}, {@link
- * evenhand.cycle.Receipts}, an {@link evenhand.cycle.accounts.AccountDesk}, an {@link ActivePolicy},
- * a {@link CycleNow} and an {@link Access}.
+ * evenhand.cycle.Desk}, a {@link evenhand.cycle.Contract}, {@link evenhand.cycle.JobOutputs}, a
+ * {@link evenhand.cycle.Ledger}, {@link evenhand.cycle.Receipts}, an {@link
+ * evenhand.cycle.accounts.AccountDesk}, an {@link evenhand.cycle.events.EventFeed}, an {@link
+ * ActivePolicy}, a {@link CycleNow} and an {@link Access}.
  */
 @Configuration(proxyBeanMethods = false)
 @Import({
@@ -20,6 +21,10 @@ import org.springframework.context.annotation.Import;
   TokensRoute.class,
   Gate.class,
   Tongue.class,
+  NowRoute.class,
+  EventsRoute.class,
+  EventStreams.class,
+  Page.class,
   Body.class,
   Problems.class,
   WebServer.class,

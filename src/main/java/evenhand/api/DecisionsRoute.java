@@ -1,5 +1,6 @@
 package evenhand.api;
 
+import evenhand.cycle.DecisionFilter;
 import evenhand.cycle.Desk;
 import evenhand.cycle.Receipts;
 import io.swagger.v3.oas.annotations.Operation;
@@ -8,6 +9,7 @@ import io.swagger.v3.oas.annotations.enums.ParameterIn;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -30,12 +32,51 @@ class DecisionsRoute {
   }
 
   @GetMapping("/decisions")
-  @Operation(summary = "Recorded decisions, newest first")
+  @Operation(
+      summary = "Recorded decisions, newest first",
+      description =
+          "Each with the clauses by which it said something new. A clause together with a job or an"
+              + " account means what that clause said of them.")
   @Parameter(in = ParameterIn.QUERY, name = "job", description = "only those about this job")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "account",
+      description = "only those about a job of this account")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "clause",
+      description = "only those in which this clause said something new")
+  @Parameter(in = ParameterIn.QUERY, name = "since", description = "then or later, ISO 8601")
+  @Parameter(in = ParameterIn.QUERY, name = "until", description = "before, ISO 8601")
   Listing<Views.DecisionLine> decisions(HttpServletRequest request) {
-    Query query = Query.of(request, "job");
+    Query query = Query.of(request, "job", "account", "clause", "since", "until");
+    Long job = query.text("job") == null ? null : Long.valueOf(desk.job(query.text("job")).id());
     return Listing.of(
-        desk.decisions(query.text("job"), query.limit(), query.cursor()), Views.DecisionLine::of);
+        desk.findDecisions(
+            new DecisionFilter(
+                job,
+                word(query, "account"),
+                word(query, "clause"),
+                query.time("since"),
+                query.time("until")),
+            query.limit(),
+            query.cursor()),
+        Views.DecisionLine::of);
+  }
+
+  private static String word(Query query, String name) {
+    String text = query.text(name);
+    if (text != null && text.indexOf('\0') >= 0) {
+      throw Query.fault(name, "holds a NUL character; there is none of that name");
+    }
+    return text;
+  }
+
+  @GetMapping("/decisions/{id}/snapshot")
+  @Operation(summary = "The facts that a decision was made on, as they were recorded")
+  ResponseEntity<String> facts(@PathVariable String id, HttpServletRequest request) {
+    Query.ofNothing(request);
+    return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(receipts.facts(id));
   }
 
   @GetMapping("/decisions/{id}")

@@ -29,8 +29,8 @@ class Description {
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
   /**
-   * Examples of what is sent, by the schema of the body: together they are a small site, each can be
-   * sent as it stands.
+   * Examples of what is sent, by the schema of the body: together they are a small site, each can
+   * be sent as it stands.
    */
   private static final Map<String, String> BODIES =
       Map.of(

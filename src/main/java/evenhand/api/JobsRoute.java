@@ -1,12 +1,14 @@
 package evenhand.api;
 
 import evenhand.cycle.Desk;
+import evenhand.cycle.JobOutputs;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
 import evenhand.input.Spelling;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.enums.ParameterIn;
+import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
@@ -33,10 +35,12 @@ class JobsRoute {
       Arrays.stream(JobState.values()).map(Enum::name).toList();
 
   private final Desk desk;
+  private final JobOutputs outputs;
   private final Body body;
 
-  JobsRoute(Desk desk, Body body) {
+  JobsRoute(Desk desk, JobOutputs outputs, Body body) {
     this.desk = desk;
+    this.outputs = outputs;
     this.body = body;
   }
 
@@ -112,6 +116,22 @@ class JobsRoute {
     Caller.mustOwn(request, () -> desk.job(id));
     return Views.Job.of(desk.cancel(id, Caller.by(request, "user", by)));
   }
+
+  @GetMapping("/{id}/output")
+  @Operation(
+      summary = "The files that a job's attempts write their output to",
+      description = "None for a job that was not started, or whose script names its own file.")
+  Output output(@PathVariable String id, HttpServletRequest request) {
+    Query.ofNothing(request);
+    return new Output(
+        id, outputs.of(id).stream().map(o -> new OutputFile(o.attempt(), o.path())).toList());
+  }
+
+  @Schema(name = "JobOutput")
+  record Output(String id, List<OutputFile> paths) {}
+
+  @Schema(name = "OutputFile")
+  record OutputFile(int attempt, String path) {}
 
   @GetMapping("/{id}/why")
   @Operation(

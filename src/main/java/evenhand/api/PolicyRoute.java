@@ -50,14 +50,13 @@ class PolicyRoute {
 
   private static final Field<String> BY =
       Field.text("by", SubmissionForm.ID_RIGHT, SubmissionForm::isId)
-          .means("who asks; taken at their word, for there is no login yet");
+          .or(null, "the token's user")
+          .means("who asks; with a token its own user, else taken at its word");
   private static final Field<String> REASON = Field.text("reason").means("why, for later readers");
   private static final Field<String> HASH =
       Field.text("hash").means("of a plan; or the first 8 digits of it, or more");
   private static final Field<Boolean> DESPITE =
-      Field.flag("despite_guardrails")
-          .or(false)
-          .means("whether broken guard rails are accepted");
+      Field.flag("despite_guardrails").or(false).means("whether broken guard rails are accepted");
   static final Shape APPLY = Shape.of("the application of a plan", HASH, BY, REASON, DESPITE);
   static final Shape ROLLBACK = Shape.of("a way back", BY, REASON);
 
@@ -97,12 +96,12 @@ class PolicyRoute {
       Field.text("by", SubmissionForm.ID_RIGHT, SubmissionForm::isId)
           .or("anonymous")
           .means("who asks");
-  static final Shape PLAN =
-      Shape.of("a plan", POLICY, TEXTS, SET, DAYS, WORKLOAD, SEED, ANYBODY);
+  static final Shape PLAN = Shape.of("a plan", POLICY, TEXTS, SET, DAYS, WORKLOAD, SEED, ANYBODY);
 
   private static final Field<String> WHICH =
       Field.text("policy")
-          .means("off; a policy's name, from the rules at hand; or the hash of one that was planned");
+          .means(
+              "off; a policy's name, from the rules at hand; or the hash of one that was planned");
   static final Shape SHADOW = Shape.of("what decides beside the policy in force", WHICH, ANYBODY);
 
   private final Rollout rollout;
@@ -132,8 +131,8 @@ class PolicyRoute {
               + " planned.")
   Plan plan(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
-    Planner.Asked asked =
-        new Planner.Asked(null, null, Map.of(), 7, null, 1, "anonymous");
+    String nobody = Caller.by(request, "by", SubmissionForm.nobody());
+    Planner.Asked asked = new Planner.Asked(null, null, Map.of(), 7, null, 1, nobody);
     if (!Body.isAbsent(request)) {
       Section s = read(request, PLAN);
       asked =
@@ -144,7 +143,7 @@ class PolicyRoute {
               s.get(DAYS),
               s.get(WORKLOAD),
               s.get(SEED),
-              s.get(ANYBODY));
+              Caller.by(request, "by", s.get(ANYBODY)));
     }
     return Plan.of(planner.plan(planner.begin(asked)).orElseThrow());
   }
@@ -164,9 +163,7 @@ class PolicyRoute {
             : Optional.<Planner.Standing>empty())
         .map(Plan::of)
         .orElseThrow(
-            () ->
-                new Desk.Refused(
-                    "NOT_FOUND", null, null, "There is no plan " + id + "."));
+            () -> new Desk.Refused("NOT_FOUND", null, null, "There is no plan " + id + "."));
   }
 
   @PostMapping("/apply")
@@ -176,8 +173,8 @@ class PolicyRoute {
   Decides apply(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     Section s = read(request, APPLY);
-    return Decides.of(
-        rollout.apply(s.get(HASH), s.get(BY), s.get(REASON), s.get(DESPITE)));
+    return Decides.of(rollout.apply(
+            s.get(HASH), Caller.by(request, "by", s.get(BY)), s.get(REASON), s.get(DESPITE)));
   }
 
   @PostMapping("/rollback")
@@ -185,7 +182,7 @@ class PolicyRoute {
   Decides rollback(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     Section s = read(request, ROLLBACK);
-    return Decides.of(rollout.rollback(s.get(BY), s.get(REASON)));
+    return Decides.of(rollout.rollback(Caller.by(request, "by", s.get(BY)), s.get(REASON)));
   }
 
   @GetMapping("/history")
@@ -209,7 +206,7 @@ class PolicyRoute {
     Query.ofNothing(request);
     Section s = read(request, SHADOW);
     try {
-      shadow.set(s.get(WHICH), s.get(ANYBODY));
+      shadow.set(s.get(WHICH), Caller.by(request, "by", s.get(ANYBODY)));
     } catch (PolicyFault e) {
       throw new Refusal(faulty(e.faults()));
     }
@@ -217,7 +214,8 @@ class PolicyRoute {
   }
 
   @GetMapping("/shadow/differences")
-  @Operation(summary = "Decisions in which the shadow differed, newest first; the last 200 are kept")
+  @Operation(
+      summary = "Decisions in which the shadow differed, newest first; the last 200 are kept")
   Listing<Differs> differences(HttpServletRequest request) {
     return listing(
         Query.of(request), shadow::differences, RolloutBook.ShadowDifference::id, Differs::of);
@@ -257,8 +255,7 @@ class PolicyRoute {
                     f ->
                         new Problem.FieldError(
                             f.file() + (f.line() > 0 ? ":" + f.line() : ""),
-                            (f.rule() == null ? "" : "rule \"" + f.rule() + "\": ")
-                                + f.sentence()))
+                            (f.rule() == null ? "" : "rule \"" + f.rule() + "\": ") + f.sentence()))
                 .toList());
   }
 

@@ -38,7 +38,10 @@ final class Rights {
           right("GET", "/v1/placements", PEOPLE),
           right("GET", "/v1/nodes", PEOPLE),
           right("GET", "/v1/nodes/{node}/drains", PEOPLE),
+          right("GET", "/v1/now", PEOPLE),
+          right("GET", "/v1/events", PEOPLE),
           right("GET", "/v1/policy", PEOPLE),
+          right("GET", "/v1/policy/{*part}", PEOPLE),
           right("GET", "/v1/jobs", PEOPLE),
           right("GET", "/v1/jobs/{id}", PEOPLE),
           right("GET", "/v1/jobs/{id}/why", PEOPLE),
@@ -48,6 +51,7 @@ final class Rights {
           right("GET", "/v1/accounts/{id}/weights", PEOPLE),
           right("GET", "/v1/decisions", PEOPLE),
           right("GET", "/v1/decisions/{id}", PEOPLE),
+          right("GET", "/v1/decisions/{id}/snapshot", PEOPLE),
           right("GET", "/v1/decisions/{id}/verify", READERS),
           right(
               "GET", "/v1/ledger", EnumSet.of(Role.OWNER, Role.OPERATOR, Role.AUDITOR, Role.ADMIN)),
@@ -86,7 +90,9 @@ final class Rights {
 
   private static Right right(String method, String path, Set<Role> roles) {
     return new Right(
-        method, PathPatternParser.defaultInstance.parse(path), roles == null ? null : Set.copyOf(roles));
+        method,
+        PathPatternParser.defaultInstance.parse(path),
+        roles == null ? null : Set.copyOf(roles));
   }
 
   /** The roles that may use a route; null where everybody may. */

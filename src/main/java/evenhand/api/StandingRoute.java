@@ -2,6 +2,8 @@ package evenhand.api;
 
 import evenhand.cycle.Desk;
 import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.Parameter;
+import io.swagger.v3.oas.annotations.enums.ParameterIn;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.http.MediaType;
@@ -25,9 +27,14 @@ class StandingRoute {
   @GetMapping("/queue")
   @Operation(
       summary = "The queue in the order of the active policy, with the figures that order it")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "search",
+      description = "only jobs whose id, name, account, user or wait code has these letters in it")
   Listing<Views.QueueLine> queue(HttpServletRequest request) {
-    Query query = Query.of(request);
-    return Listing.of(desk.queue(query.limit(), query.cursor()), Views.QueueLine::of);
+    Query query = Query.of(request, "search");
+    return Listing.of(
+        desk.queue(query.text("search"), query.limit(), query.cursor()), Views.QueueLine::of);
   }
 
   @GetMapping("/placements")

@@ -3,6 +3,7 @@ package evenhand.api;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonRawValue;
+import evenhand.cycle.DecisionFound;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.Receipts;
@@ -300,15 +301,31 @@ final class Views {
     }
   }
 
-  /** A recorded decision in a list: what it is, without what it says. */
+  /** A recorded decision in a list: by which clauses it had something new to say. */
   @Schema(name = "DecisionLine")
   record DecisionLine(
-      String id, Instant at, String policy, @JsonProperty("policy_hash") String policyHash) {
+      String id,
+      Instant at,
+      String policy,
+      @JsonProperty("policy_hash") String policyHash,
+      List<Said> said) {
 
-    static DecisionLine of(Desk.DecisionView v) {
-      return new DecisionLine(v.id(), v.at(), v.policy(), v.policyHash());
+    static DecisionLine of(DecisionFound v) {
+      return new DecisionLine(
+          v.id(),
+          v.at(),
+          v.policy(),
+          v.policyHash(),
+          v.said().stream().map(s -> new Said(s.clause(), s.jobs(), s.of())).toList());
     }
   }
+
+  /**
+   * @param jobs about how many jobs
+   * @param of the first few of them
+   */
+  @Schema(name = "Said")
+  record Said(String clause, int jobs, List<String> of) {}
 
   /**
    * A recorded decision.

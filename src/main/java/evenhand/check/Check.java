@@ -182,7 +182,9 @@ public final class Check {
     return faults;
   }
 
-  /** Whether a scenario says so plainly that it is about another policy that it need not be read. */
+  /**
+   * Whether a scenario says so plainly that it is about another policy that it need not be read.
+   */
   private static boolean isOfAnother(String name, String text) {
     Matcher m = OF_POLICY.matcher(text);
     return m.find() && !m.group(1).equals(name) && !m.find();

@@ -105,6 +105,7 @@ public final class Commands {
     add("accounts", accounts);
     add("decisions", new DecisionsCommand(console));
     add("decision", new DecisionCommand(console));
+    add("events", new EventsCommand(console));
     CommandLine ledger = new CommandLine(new LedgerCommands.LedgerCommand(console));
     ledger.addSubcommand("verify", new LedgerCommands.VerifyCommand(console));
     ledger.addSubcommand("correct", new LedgerCommands.CorrectCommand(console));

@@ -1,5 +1,10 @@
 package evenhand.cli;
 
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
@@ -11,6 +16,24 @@ import tools.jackson.databind.JsonNode;
 final class DecisionsCommand extends Command {
   @Option(names = "--job", paramLabel = "ID", description = "Only those about this job.")
   private String job;
+
+  @Option(
+      names = "--account",
+      paramLabel = "ID",
+      description = "Only those about a job of this account.")
+  private String account;
+
+  @Option(
+      names = "--clause",
+      paramLabel = "ID",
+      description = "Only those in which this clause said something new, e.g. R3.")
+  private String clause;
+
+  @Option(names = "--since", paramLabel = "TIME", description = "Then or later, ISO 8601.")
+  private String since;
+
+  @Option(names = "--until", paramLabel = "TIME", description = "Before, ISO 8601.")
+  private String until;
 
   @Option(
       names = "--limit",
@@ -31,17 +54,29 @@ final class DecisionsCommand extends Command {
     if (limit < 1) {
       throw wrongUse("--limit must be 1 or more.");
     }
-    String path = "/v1/decisions" + (job == null ? "" : "?job=" + ServiceAddress.encode(job));
-    ServiceAddress.Found found = service.list(console(), path, limit);
+    Map<String, String> filters = new LinkedHashMap<>();
+    filters.put("job", job);
+    filters.put("account", account);
+    filters.put("clause", clause);
+    filters.put("since", since);
+    filters.put("until", until);
+    String query =
+        filters.entrySet().stream()
+            .filter(f -> f.getValue() != null)
+            .map(f -> f.getKey() + "=" + ServiceAddress.encode(f.getValue()))
+            .collect(Collectors.joining("&"));
+    ServiceAddress.Found found =
+        service.list(console(), "/v1/decisions" + (query.isEmpty() ? "" : "?" + query), limit);
     if (output.isJson()) {
       print(Output.items(found.items()));
     } else {
-      Table table = Table.of("ID", "AT", "POLICY", "POLICY HASH");
+      Table table = Table.of("ID", "AT", "POLICY", "SAID", "POLICY HASH");
       for (JsonNode decision : found.items()) {
         table.row(
             Show.text(decision, "id"),
             Show.text(decision, "at"),
             Show.text(decision, "policy"),
+            said(decision.path("said")),
             Show.text(decision, "policy_hash"));
       }
       console().out().print(table.text());
@@ -50,5 +85,12 @@ final class DecisionsCommand extends Command {
       say("There are more; --limit tells how many to list.");
     }
     return Exit.DONE;
+  }
+
+  /** {@code R2:3 D1:1}: about how many jobs each clause said something new. */
+  private static String said(JsonNode said) {
+    List<String> clauses = new ArrayList<>();
+    said.forEach(s -> clauses.add(Show.text(s, "clause") + ":" + Show.text(s, "jobs")));
+    return clauses.isEmpty() ? null : String.join(" ", clauses);
   }
 }

@@ -107,7 +107,7 @@ final class PolicyPlanCommand extends Command {
 
   private ObjectNode body() throws PolicyFault {
     ObjectNode body = new JsonMapper().createObjectNode();
-    body.put("by", AccountsApplyCommand.who(by));
+    body.put("by", service.who(console(), by));
     body.put("days", days);
     if (policy != null) {
       body.put("policy", policy);

@@ -66,7 +66,8 @@ final class RolloutCommands {
         status.remove("clauses");
         print(status.toString());
       } else {
-        print("Policy " + Show.text(policy, "name") + " " + Show.text(policy, "hash") + " decides,");
+        print(
+            "Policy " + Show.text(policy, "name") + " " + Show.text(policy, "hash") + " decides,");
         print(
             Table.clean(
                 "since "
@@ -117,8 +118,7 @@ final class RolloutCommands {
     @Override
     public Integer call() {
       if (id != null) {
-        JsonNode plan =
-            service.get(console(), "/v1/policy/plans/" + ServiceAddress.id("plan", id));
+        JsonNode plan = service.get(console(), "/v1/policy/plans/" + ServiceAddress.id("plan", id));
         if (output.isJson()) {
           print(plan.toString());
         } else if (plan.path("report").isObject()) {
@@ -128,7 +128,8 @@ final class RolloutCommands {
         }
         return Exit.DONE;
       }
-      List<JsonNode> plans = service.list(console(), "/v1/policy/plans", Math.max(1, limit)).items();
+      List<JsonNode> plans =
+          service.list(console(), "/v1/policy/plans", Math.max(1, limit)).items();
       if (output.isJson()) {
         print(Output.items(plans));
         return Exit.DONE;
@@ -167,7 +168,7 @@ final class RolloutCommands {
     }
 
     int post(String what, ObjectNode body) {
-      body.put("by", AccountsApplyCommand.who(by)).put("reason", reason);
+      body.put("by", service.who(console(), by)).put("reason", reason);
       JsonNode now =
           service.post(console(), "/v1/policy/" + what, body.toString(), Map.of()).body();
       told(
@@ -301,7 +302,7 @@ final class RolloutCommands {
     public Integer call() {
       if (which != null) {
         ObjectNode body = new JsonMapper().createObjectNode();
-        body.put("policy", which).put("by", AccountsApplyCommand.who(by));
+        body.put("policy", which).put("by", service.who(console(), by));
         service.post(console(), "/v1/policy/shadow", body.toString(), Map.of());
       }
       JsonNode shadow = service.get(console(), "/v1/policy/shadow");

@@ -1,6 +1,9 @@
 package evenhand.cli;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -14,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
@@ -32,6 +36,9 @@ final class ServiceAddress {
 
   /** A cycle may read a large cluster before it answers. */
   private static final Duration ANSWER = Duration.ofMinutes(2);
+
+  /** Before a stream that broke off is asked for again. */
+  private static final Duration AGAIN = Duration.ofSeconds(2);
 
   /** Entries asked for at once; what the API gives at most. */
   private static final int PART = 1000;
@@ -152,6 +159,74 @@ final class ServiceAddress {
       JsonNode next = body.path("next_cursor");
       cursor = next.isString() && !body.path("items").isEmpty() ? next.asString() : null;
     } while (cursor != null);
+  }
+
+  /**
+   * Tells each event as it happens, until this process is ended; goes on from the last one when the
+   * service was away for a while.
+   *
+   * @param path with its filters
+   * @param since id of the event to begin after, null for what happens from now on
+   * @throws Failed when the service refuses, or cannot be reached for the first time
+   */
+  void follow(Console console, String path, Long since, Consumer<JsonNode> each) {
+    String last = since == null ? null : Long.toString(since);
+    boolean reached = false;
+    while (!Thread.currentThread().isInterrupted()) {
+      try {
+        URI uri = URI.create(url(console) + path);
+        HttpRequest.Builder request =
+            HttpRequest.newBuilder(uri)
+                .version(HttpClient.Version.HTTP_1_1)
+                .header("Accept", "text/event-stream");
+        if (last != null) {
+          request.header("Last-Event-ID", last);
+        }
+        HttpResponse<InputStream> answer =
+            HttpClient.newBuilder()
+                .connectTimeout(CONNECT)
+                .build()
+                .send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+        if (answer.statusCode() != 200) {
+          try (InputStream body = answer.body()) {
+            throw refusal(answer.statusCode(), JSON.readTree(body));
+          }
+        }
+        reached = true;
+        try (BufferedReader lines =
+            new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
+          for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.startsWith("id: ")) {
+              last = line.substring(4);
+            } else if (line.startsWith("data: ")) {
+              JsonNode event = JSON.readTree(line.substring(6));
+              if (event.has("kind")) {
+                each.accept(event);
+              }
+            }
+          }
+        }
+        pause();
+      } catch (IOException | JacksonException e) {
+        if (!reached) {
+          throw new Failed(Exit.OUTSIDE, "No evenhand service answers at " + url(console) + ".");
+        }
+        pause();
+      } catch (IllegalArgumentException e) {
+        throw new Failed(Exit.WRONG_USE, url(console) + " cannot be asked.");
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(AGAIN.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** One part of a path or query. */

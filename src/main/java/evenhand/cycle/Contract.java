@@ -104,6 +104,75 @@ public final class Contract {
     return nodes(world());
   }
 
+  private ClusterNow now(World world) {
+    Cycle.Latest found = latest.get();
+    Policy deciding = policy.get();
+    Map<Long, StoredJob> jobs = new HashMap<>();
+    int queued = 0;
+    int gpus = 0;
+    for (StoredJob job : world.jobs()) {
+      jobs.put(job.id(), job);
+      if (job.state() == JobState.GLOBAL_QUEUE_WAIT) {
+        queued++;
+        gpus += job.asks().nodes() * job.asks().numGpus();
+      }
+    }
+    List<ClusterNow.Held> held = new ArrayList<>();
+    world
+        .reservations()
+        .forEach(
+            r ->
+                held.add(
+                    new ClusterNow.Held(
+                        r.job(), r.account(), r.node(), r.tier().name(), r.gpus(), false)));
+    if (world.claim() != null) {
+      StoredJob claimer = jobs.get(Long.parseLong(world.claim().job()));
+      for (Share share : world.claim().on()) {
+        held.add(
+            new ClusterNow.Held(
+                world.claim().job(),
+                claimer == null ? null : claimer.asks().account(),
+                share.node(),
+                share.tier().name(),
+                share.gpus(),
+                true));
+      }
+    }
+    return new ClusterNow(
+        now(),
+        found.reading() == null ? null : found.reading().at(),
+        found.report(),
+        deciding.name(),
+        deciding.hash(),
+        nodes(world),
+        world.attempts().stream().map(a -> holder(a, jobs.get(a.job()))).toList(),
+        held,
+        queued,
+        gpus);
+  }
+
+  /** The whole cluster as it stands. */
+  public ClusterNow standing() {
+    return now(world());
+  }
+
+  private static ClusterNow.Holder holder(Attempt a, StoredJob job) {
+    boolean isProtected = a.startedAt() != null && a.allocated() && job != null;
+    return new ClusterNow.Holder(
+        Long.toString(a.job()),
+        job == null ? null : job.name(),
+        a.account(),
+        job == null ? null : job.asks().user(),
+        a.state(),
+        a.allocated(),
+        a.on(),
+        a.startedAt(),
+        isProtected ? a.startedAt().plusSeconds(job.asks().minRuntimeSeconds()) : null,
+        a.waitsUntil() != null,
+        a.preemptFor(),
+        a.endBy());
+  }
+
   private List<NodeView> nodes(World world) {
     Reading reading = latest.get().reading();
     Survey survey = new Survey(reading, world.tiers(), store.installation(), world.drains());

@@ -50,6 +50,14 @@ public interface Desk {
    */
   Page<QueueLine> queue(int limit, String cursor);
 
+  /**
+   * The same, of those only whose id, name, account, user or wait code has these letters in it, in
+   * whatever case; each at its place in the whole queue.
+   *
+   * @param search null for all
+   */
+  Page<QueueLine> queue(String search, int limit, String cursor);
+
   List<PlacementView> placements();
 
   Explanation why(String id);
@@ -63,6 +71,9 @@ public interface Desk {
 
   /** Newest first. {@code job} may be null for all. */
   Page<DecisionView> decisions(String job, int limit, String cursor);
+
+  /** Recorded decisions by what they say, newest first. */
+  Page<DecisionFound> findDecisions(DecisionFilter filter, int limit, String cursor);
 
   DecisionView decision(String id);
 

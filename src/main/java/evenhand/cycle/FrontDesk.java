@@ -41,9 +41,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -599,19 +601,49 @@ public final class FrontDesk implements Desk {
 
   @Override
   public Page<QueueLine> queue(int limit, String cursor) {
+    return queue(null, limit, cursor);
+  }
+
+  @Override
+  public Page<QueueLine> queue(String search, int limit, String cursor) {
     int most = page(limit);
     int from = cursor == null || cursor.isBlank() ? 0 : (int) Math.min(before(cursor), 1 << 30);
     World world = world();
     Snapshot snapshot = snapshot(world);
     Ordering ordering = policy.get().ordering(snapshot);
     List<Job> order = ordering.jobs();
-    int to = Math.min(order.size(), Math.max(from, 0) + most);
+    Predicate<QueueLine> sought = sought(search);
     List<QueueLine> lines = new ArrayList<>();
     if (from <= 0) {
-      lines.addAll(waitingStarts(world));
+      waitingStarts(world).stream().filter(sought).forEach(lines::add);
     }
-    lines.addAll(lines(ordering, Math.max(from, 0), to, world));
-    return new Page<>(lines, to < order.size() ? Integer.toString(to) : null);
+    int most0 = lines.size() + most;
+    int at = Math.max(from, 0);
+    // Without a search one part is all there is to look at; with one, as many as it takes.
+    while (at < order.size() && lines.size() < most0) {
+      int to = Math.min(order.size(), at + most0 - lines.size());
+      if (search != null) {
+        to = Math.min(order.size(), at + MOST_A_PAGE);
+      }
+      for (QueueLine line : lines(ordering, at, to, world)) {
+        if (lines.size() < most0 && sought.test(line)) {
+          lines.add(line);
+          at = line.position();
+        }
+      }
+      at = lines.size() < most0 ? to : at;
+    }
+    return new Page<>(lines, at < order.size() ? Integer.toString(at) : null);
+  }
+
+  private static Predicate<QueueLine> sought(String search) {
+    if (search == null) {
+      return line -> true;
+    }
+    String letters = search.toLowerCase(Locale.ROOT);
+    return line ->
+        Stream.of(line.id(), line.name(), line.account(), line.user(), line.code())
+            .anyMatch(text -> text != null && text.toLowerCase(Locale.ROOT).contains(letters));
   }
 
   /** Jobs that were given GPUs which others have still to leave, the longest waiting first. */
@@ -1146,6 +1178,12 @@ public final class FrontDesk implements Desk {
     int most = page(limit);
     Long wanted = job == null ? null : record(job).job().id();
     return part(store.decisions(wanted, most + 1, before(cursor)), most, decision -> decision.id());
+  }
+
+  @Override
+  public Page<DecisionFound> findDecisions(DecisionFilter filter, int limit, String cursor) {
+    int most = page(limit);
+    return part(store.findDecisions(filter, most + 1, before(cursor)), most, found -> found.id());
   }
 
   @Override

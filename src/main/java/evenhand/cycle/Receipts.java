@@ -49,6 +49,13 @@ public final class Receipts {
     }
   }
 
+  /** The facts that a decision was made on: its snapshot, exactly as recorded. */
+  public String facts(String id) {
+    return store
+        .snapshot(FrontDesk.number("decision", id))
+        .orElseThrow(() -> FrontDesk.notFound("decision", id));
+  }
+
   /**
    * Verifies one decision.
    *

@@ -157,6 +157,13 @@ public interface Store {
    */
   List<Desk.DecisionView> decisions(Long job, int limit, long before);
 
+  /**
+   * Recorded decisions by what they say, newest first.
+   *
+   * @param before only ids below this one; {@link Long#MAX_VALUE} for the newest
+   */
+  List<DecisionFound> findDecisions(DecisionFilter filter, int limit, long before);
+
   Optional<Desk.DecisionView> decision(long id);
 
   /** For each of these jobs the newest decision that had something new to say about it. */

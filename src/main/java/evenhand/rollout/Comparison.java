@@ -38,7 +38,9 @@ record Comparison(List<Difference> differences, boolean besides) {
       return all.stream().filter(d -> !(d.outcome() instanceof Wait)).toList();
     }
 
-    /** The clause of the verdict, which is the last about a job; {@code none} where there is none. */
+    /**
+     * The clause of the verdict, which is the last about a job; {@code none} where there is none.
+     */
     static String clause(List<Decided> of) {
       return of.isEmpty() ? "none" : of.get(of.size() - 1).rule();
     }

@@ -59,11 +59,7 @@ final class CycleTimer implements SmartLifecycle {
    * @param beside called before and after each cycle, in this order
    */
   CycleTimer(
-      Cycle cycle,
-      Store store,
-      Settings settings,
-      CycleMeters meters,
-      List<BesideCycle> beside) {
+      Cycle cycle, Store store, Settings settings, CycleMeters meters, List<BesideCycle> beside) {
     this.beside = List.copyOf(beside);
     this.cycle = cycle;
     this.store = store;
@@ -122,6 +118,14 @@ final class CycleTimer implements SmartLifecycle {
     return last;
   }
 
+  /** Whether this process has the right to decide, as far as its last cycle knows. */
+  boolean decides() {
+    Last now = last;
+    return now.report != null
+        && now.failure == null
+        && now.report.result() != CycleReport.Result.STANDBY;
+  }
+
   /** Runs one whole cycle, after the one under way if there is one. */
   CycleReport run() {
     try {
@@ -158,10 +162,7 @@ final class CycleTimer implements SmartLifecycle {
       }
       last =
           new Last(
-              last.report,
-              String.valueOf(e.getMessage()),
-              last.goodReadingAt,
-              last.undecided + 1);
+              last.report, String.valueOf(e.getMessage()), last.goodReadingAt, last.undecided + 1);
       meters.failed(last.undecided);
       throw e;
     }

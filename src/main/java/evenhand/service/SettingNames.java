@@ -37,7 +37,8 @@ final class SettingNames {
           "evenhand.api.body-within",
           "evenhand.api.hosts",
           "evenhand.api.requests-per-minute",
-          "evenhand.api.jobs-per-user");
+          "evenhand.api.jobs-per-user",
+          "evenhand.events.max-clients");
 
   /** Of variables that begin like ours: those of the commands, and those that jobs are given. */
   private static final Set<String> NO_SETTINGS =

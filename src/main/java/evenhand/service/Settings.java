@@ -2,12 +2,17 @@ package evenhand.service;
 
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.CycleSettings;
+import evenhand.cycle.events.Event;
 import evenhand.facts.Tier;
 import evenhand.input.Spelling;
 import evenhand.rollout.Rollout;
+import evenhand.webhook.Webhook;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -34,7 +39,9 @@ record Settings(
     @DefaultValue RouterSetting router,
     @DefaultValue("30d") Duration keep,
     String security,
-    @DefaultValue OidcSetting oidc) {
+    @DefaultValue OidcSetting oidc,
+    @DefaultValue List<WebhookSetting> webhooks) {
+  private static final Set<String> WEB = Set.of("http", "https");
 
   record TierSetting(
       String name,
@@ -80,6 +87,46 @@ record Settings(
       @DefaultValue("preferred_username") String userClaim,
       @DefaultValue("evenhand_roles") String rolesClaim,
       @DefaultValue("evenhand_accounts") String accountsClaim) {}
+
+  record WebhookSetting(
+      String name,
+      URI url,
+      String secret,
+      @DefaultValue List<String> kinds,
+      @DefaultValue("5s") Duration timeout,
+      @DefaultValue("1d") Duration giveUpAfter) {}
+
+  /**
+   * @throws IllegalArgumentException naming the setting that is missing or wrong
+   */
+  List<Webhook> hooks() {
+    List<Webhook> hooks = new ArrayList<>();
+    List<String> known = Arrays.stream(Event.Kind.values()).map(Event.Kind::word).toList();
+    for (int i = 0; i < webhooks.size(); i++) {
+      WebhookSetting w = webhooks.get(i);
+      String where = "evenhand.webhooks[" + i + "]";
+      need(
+          w.url() != null && w.url().getHost() != null && WEB.contains(w.url().getScheme()),
+          where + ".url is missing or no address such as https://chat.example.org/evenhand");
+      Set<Event.Kind> kinds = EnumSet.noneOf(Event.Kind.class);
+      for (String word : w.kinds()) {
+        need(
+            known.contains(word),
+            where + ".kinds: there is no event " + word + "; " + Spelling.hint(word, known));
+        kinds.add(Event.Kind.of(word).orElseThrow());
+      }
+      need(
+          !w.timeout().isNegative() && !w.timeout().isZero() && !w.giveUpAfter().isNegative(),
+          where + ": timeout must be longer than 0 s, give-up-after 0 s or longer");
+      String name = w.name() == null || w.name().isBlank() ? w.url().toString() : w.name();
+      need(
+          hooks.stream().noneMatch(h -> h.name().equals(name)),
+          where + ": there are two webhooks " + name + "; give each a name of its own");
+      String secret = w.secret() == null || w.secret().isBlank() ? null : w.secret();
+      hooks.add(new Webhook(name, w.url(), secret, kinds, w.timeout(), w.giveUpAfter()));
+    }
+    return hooks;
+  }
 
   CycleSettings forCycle() {
     return new CycleSettings(

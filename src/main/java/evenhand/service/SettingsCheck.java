@@ -115,6 +115,7 @@ final class SettingsCheck {
     cycle(settings.cycle());
     submission(settings.submission());
     router(settings.router());
+    settings.hooks();
     policy(settings);
     Mode mode = Mode.of(environment);
     if (!Security.isOn(environment) && !Security.listensOnLoopback(environment)) {

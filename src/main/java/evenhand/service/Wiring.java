@@ -11,9 +11,11 @@ import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Cluster;
 import evenhand.cycle.Contract;
 import evenhand.cycle.Cycle;
+import evenhand.cycle.CycleReport;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
+import evenhand.cycle.JobOutputs;
 import evenhand.cycle.Ledger;
 import evenhand.cycle.PolicyInForce;
 import evenhand.cycle.Receipts;
@@ -22,6 +24,7 @@ import evenhand.cycle.Router;
 import evenhand.cycle.Steps;
 import evenhand.cycle.Store;
 import evenhand.cycle.accounts.AccountDesk;
+import evenhand.cycle.events.EventFeed;
 import evenhand.facts.Tier;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFiles;
@@ -32,14 +35,17 @@ import evenhand.rollout.Shadow;
 import evenhand.router.HttpRouter;
 import evenhand.simulator.SimulatedCluster;
 import evenhand.slurm.Objections;
-import evenhand.store.PostgresRollout;
+import evenhand.slurm.Outputs;
 import evenhand.store.PostgresAccess;
+import evenhand.store.PostgresRollout;
 import evenhand.store.PostgresStore;
+import evenhand.webhook.Webhooks;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -191,8 +197,7 @@ class Wiring {
         on,
         tokens,
         book,
-        Optional.ofNullable(decoder.getIfAvailable())
-            .map(d -> new SiteLogin(d, settings.oidc())),
+        Optional.ofNullable(decoder.getIfAvailable()).map(d -> new SiteLogin(d, settings.oidc())),
         user -> Optional.ofNullable(AccountDesk.accountOf(store.accounts(), user)),
         new Allowance(
             binder.bind("evenhand.api.requests-per-minute", Integer.class).orElse(0), clock),
@@ -304,6 +309,11 @@ class Wiring {
   }
 
   @Bean
+  JobOutputs jobOutputs(Store store, Mode mode, Outputs outputs) {
+    return new JobOutputs(store, mode == Mode.SLURM ? outputs::of : order -> Optional.empty());
+  }
+
+  @Bean
   AccountDesk accountDesk(Store store, PolicyInForce policy, CycleSettings settings, Clock clock) {
     return new AccountDesk(store, policy, settings, clock);
   }
@@ -315,22 +325,35 @@ class Wiring {
 
   @Bean
   CycleMeters cycleMeters(
-      MeterRegistry meters,
-      Store store,
-      AccountDesk accounts,
-      PolicyInForce policy,
-      Clock clock) {
+      MeterRegistry meters, Store store, AccountDesk accounts, PolicyInForce policy, Clock clock) {
     return new CycleMeters(meters, store, accounts, policy, clock);
   }
 
   @Bean
+  EventFeed eventFeed(PostgresStore store) {
+    return new EventFeed(store.events());
+  }
+
+  @Bean
+  BesideCycle tellsOfCycles(EventFeed feed) {
+    return new BesideCycle() {
+      @Override
+      public void after(CycleReport report) {
+        feed.cycled();
+      }
+    };
+  }
+
+  @Bean
   CycleTimer cycleTimer(
-      Cycle cycle,
-      Store store,
-      Settings settings,
-      CycleMeters meters,
-      List<BesideCycle> beside) {
+      Cycle cycle, Store store, Settings settings, CycleMeters meters, List<BesideCycle> beside) {
     return new CycleTimer(cycle, store, settings, meters, beside);
+  }
+
+  @Bean(destroyMethod = "close")
+  Webhooks webhooks(
+      Settings settings, EventFeed feed, CycleTimer timer, Clock clock, MeterRegistry meters) {
+    return new Webhooks(settings.hooks(), feed, timer::decides, clock, meters);
   }
 
   @Bean

@@ -4,6 +4,8 @@ import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Attempt;
 import evenhand.cycle.Books;
 import evenhand.cycle.Changes;
+import evenhand.cycle.DecisionFilter;
+import evenhand.cycle.DecisionFound;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
@@ -23,11 +25,14 @@ import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
 import evenhand.facts.Tier;
+import evenhand.input.Document;
+import evenhand.input.Value;
 import evenhand.outcomes.Decision;
 import evenhand.outcomes.HoldingCost;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -38,6 +43,7 @@ import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -623,6 +629,64 @@ public final class MemoryStore implements Store {
         .map(Recorded::view)
         .map(v -> new Desk.DecisionView(v.id(), v.at(), v.policy(), v.policyHash(), null))
         .toList();
+  }
+
+  @Override
+  public synchronized List<DecisionFound> findDecisions(
+      DecisionFilter filter, int limit, long before) {
+    return decisions.headMap(before, false).descendingMap().values().stream()
+        .filter(d -> filter.since() == null || !d.view().at().isBefore(filter.since()))
+        .filter(d -> filter.until() == null || d.view().at().isBefore(filter.until()))
+        .filter(d -> says(d, filter))
+        .limit(limit)
+        .map(
+            d ->
+                new DecisionFound(
+                    d.view().id(),
+                    d.view().at(),
+                    d.view().policy(),
+                    d.view().policyHash(),
+                    said(d).entrySet().stream()
+                        .map(
+                            e ->
+                                new DecisionFound.Said(
+                                    e.getKey(),
+                                    e.getValue().size(),
+                                    e.getValue().stream()
+                                        .limit(5)
+                                        .map(job -> Long.toString(job))
+                                        .toList()))
+                        .toList()))
+        .toList();
+  }
+
+  /** The jobs that it had something new to say about, by clause. */
+  private static Map<String, Set<Long>> said(Recorded decision) {
+    Map<String, Set<Long>> said = new TreeMap<>();
+    Map<String, Value> whole = Document.json("decision", decision.view().json()).top().members();
+    for (Value outcome : whole.get("outcomes").items()) {
+      long job = Long.parseLong(outcome.members().get("job").text());
+      if (decision.jobs().contains(job)) {
+        said.computeIfAbsent(outcome.members().get("rule").text(), r -> new TreeSet<>()).add(job);
+      }
+    }
+    return said;
+  }
+
+  private boolean says(Recorded decision, DecisionFilter filter) {
+    if (filter.clause() == null && filter.account() == null && filter.job() == null) {
+      return true;
+    }
+    Collection<Long> about =
+        filter.clause() == null
+            ? decision.jobs()
+            : said(decision).getOrDefault(filter.clause(), Set.of());
+    return about.stream()
+        .filter(job -> filter.job() == null || filter.job().equals(job))
+        .anyMatch(
+            job ->
+                filter.account() == null
+                    || filter.account().equals(jobs.get(job).asks().account()));
   }
 
   @Override

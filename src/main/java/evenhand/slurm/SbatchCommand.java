@@ -125,18 +125,10 @@ record SbatchCommand(
   }
 
   private static List<String> options(
-      SubmitOrder order,
-      SlurmSettings settings,
-      List<String> ownOptions,
-      LocalUsers.LocalUser as) {
+      SubmitOrder order, SlurmSettings settings, List<String> ownOptions, LocalUsers.LocalUser as) {
     Share first = order.on().get(0);
     Tier tier = first.tier();
     String partition = settings.partition() != null ? settings.partition() : tier.partition();
-    String workdir = order.workdir();
-    if (workdir == null) {
-      String home = as == null ? System.getProperty("user.home") : as.home();
-      workdir = settings.workdir() != null ? settings.workdir() : home;
-    }
     String token = order.token().text();
     List<String> options = new ArrayList<>(settings.sbatchOptions());
     options.addAll(
@@ -168,12 +160,7 @@ record SbatchCommand(
       options.add("--time=" + Math.max(1, (order.timeLimitSeconds() + 59) / 60));
     }
     if (!ownOptions.contains("output")) {
-      options.add(
-          "--output="
-              + settings
-                  .output()
-                  .replace("{job}", Long.toString(order.token().job()))
-                  .replace("{attempt}", Integer.toString(order.token().attempt())));
+      options.add("--output=" + output(order, settings));
     }
     boolean apart =
         !ownOptions.contains("output")
@@ -183,8 +170,25 @@ record SbatchCommand(
       // The file may be that of an earlier attempt, whose output must not be lost.
       options.add("--open-mode=append");
     }
-    options.add("--chdir=" + workdir);
+    options.add("--chdir=" + workdir(order, settings, as));
     return options;
+  }
+
+  /** The folder that it runs in. */
+  static String workdir(SubmitOrder order, SlurmSettings settings, LocalUsers.LocalUser as) {
+    if (order.workdir() != null) {
+      return order.workdir();
+    }
+    String home = as == null ? System.getProperty("user.home") : as.home();
+    return settings.workdir() != null ? settings.workdir() : home;
+  }
+
+  /** The name of its output, where the script does not set it. */
+  static String output(SubmitOrder order, SlurmSettings settings) {
+    return settings
+        .output()
+        .replace("{job}", Long.toString(order.token().job()))
+        .replace("{attempt}", Integer.toString(order.token().attempt()));
   }
 
   private static String gres(Tier tier) {

@@ -22,6 +22,11 @@ public class SlurmConfiguration {
   private static final Logger log = LoggerFactory.getLogger(SlurmConfiguration.class);
 
   @Bean
+  Outputs outputs(SlurmSettings settings) {
+    return new Outputs(settings);
+  }
+
+  @Bean
   Objections objections(SlurmSettings settings) {
     return new Objections(settings);
   }

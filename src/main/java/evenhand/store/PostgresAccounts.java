@@ -35,8 +35,10 @@ final class PostgresAccounts implements AccountBook {
   private final JdbcClient sql;
   private final TransactionTemplate writing;
   private final TransactionTemplate reading;
+  private final PostgresEvents events;
 
-  PostgresAccounts(PostgresDatabase db) {
+  PostgresAccounts(PostgresDatabase db, PostgresEvents events) {
+    this.events = events;
     this.sql = db.sql();
     this.writing = db.writing();
     this.reading = db.reading();
@@ -287,6 +289,7 @@ final class PostgresAccounts implements AccountBook {
                 c.reason())
             .query(Long.class)
             .single();
+    events.changed(c);
     return c.written(id);
   }
 

@@ -50,49 +50,51 @@ public final class PostgresRollout implements RolloutBook {
   @Override
   public boolean begin(InForce first, Map<String, String> texts) {
     return Boolean.TRUE.equals(
-        db.writing().execute(
-            tx -> {
-              int made =
-                  sql.sql(
-                          """
+        db.writing()
+            .execute(
+                tx -> {
+                  int made =
+                      sql.sql(
+                              """
                           insert into policy_in_force (policy, hash, since, made_by, reason, setting)
                           values (?, ?, ?, ?, ?, ?)
                           on conflict do nothing
                           """)
-                      .params(values(first))
-                      .update();
-              if (made == 0) {
-                return false;
-              }
-              write(first.hash(), texts, first.since());
-              write(null, first, Event.Kind.FIRST);
-              return true;
-            }));
+                          .params(values(first))
+                          .update();
+                  if (made == 0) {
+                    return false;
+                  }
+                  write(first.hash(), texts, first.since());
+                  write(null, first, Event.Kind.FIRST);
+                  return true;
+                }));
   }
 
   @Override
   public boolean change(String from, InForce next, Event.Kind kind, Map<String, String> texts) {
     return Boolean.TRUE.equals(
-        db.writing().execute(
-            tx -> {
-              List<Object> values = new ArrayList<>(values(next));
-              values.add(from);
-              int changed =
-                  sql.sql(
-                          """
+        db.writing()
+            .execute(
+                tx -> {
+                  List<Object> values = new ArrayList<>(values(next));
+                  values.add(from);
+                  int changed =
+                      sql.sql(
+                              """
                           update policy_in_force
                           set policy = ?, hash = ?, since = ?, made_by = ?, reason = ?, setting = ?
                           where hash = ?
                           """)
-                      .params(values)
-                      .update();
-              if (changed == 0) {
-                return false;
-              }
-              write(next.hash(), texts, next.since());
-              write(from, next, kind);
-              return true;
-            }));
+                          .params(values)
+                          .update();
+                  if (changed == 0) {
+                    return false;
+                  }
+                  write(next.hash(), texts, next.since());
+                  write(from, next, kind);
+                  return true;
+                }));
   }
 
   private static List<Object> values(InForce p) {
@@ -120,15 +122,15 @@ public final class PostgresRollout implements RolloutBook {
   /** Once for each hash: a policy that has decided or was planned has its texts there. */
   private void write(String hash, Map<String, String> texts, Instant at) {
     List<Object[]> rows = new ArrayList<>();
-    texts.forEach(
-        (name, text) -> rows.add(new Object[] {hash, rows.size(), name, text, time(at)}));
-    db.batch().batchUpdate(
-        """
+    texts.forEach((name, text) -> rows.add(new Object[] {hash, rows.size(), name, text, time(at)}));
+    db.batch()
+        .batchUpdate(
+            """
         insert into policy_texts (policy_hash, position, name, text, written_at)
         values (?, ?, ?, ?, ?)
         on conflict do nothing
         """,
-        rows);
+            rows);
   }
 
   @Override
@@ -205,28 +207,29 @@ public final class PostgresRollout implements RolloutBook {
 
   @Override
   public void keep(Plan plan, Map<String, String> texts) {
-    db.writing().executeWithoutResult(
-        tx -> {
-          write(plan.hash(), texts, plan.at());
-          one(
-              sql.sql(
-                      """
+    db.writing()
+        .executeWithoutResult(
+            tx -> {
+              write(plan.hash(), texts, plan.at());
+              one(
+                  sql.sql(
+                          """
                       insert into policy_plans
                              (id, at, made_by, policy, hash, against, passes, report)
                       values (?, ?, ?, ?, ?, ?, ?, ?)
                       """)
-                  .params(
-                      plan.id(),
-                      time(plan.at()),
-                      plan.by(),
-                      plan.policy(),
-                      plan.hash(),
-                      plan.against(),
-                      plan.passes(),
-                      plan.report())
-                  .update(),
-              "plan");
-        });
+                      .params(
+                          plan.id(),
+                          time(plan.at()),
+                          plan.by(),
+                          plan.policy(),
+                          plan.hash(),
+                          plan.against(),
+                          plan.passes(),
+                          plan.report())
+                      .update(),
+                  "plan");
+            });
   }
 
   private static final String PLAN =
@@ -310,43 +313,45 @@ public final class PostgresRollout implements RolloutBook {
 
   @Override
   public void shadow(ShadowPolicy shadow, Map<String, String> texts) {
-    db.writing().executeWithoutResult(
-        tx -> {
-          sql.sql("delete from policy_shadow").update();
-          if (shadow == null) {
-            return;
-          }
-          write(shadow.hash(), texts, shadow.since());
-          one(
-              sql.sql(
-                      "insert into policy_shadow (policy, hash, since, made_by) values (?, ?, ?, ?)")
-                  .params(shadow.policy(), shadow.hash(), time(shadow.since()), shadow.by())
-                  .update(),
-              "shadow");
-        });
+    db.writing()
+        .executeWithoutResult(
+            tx -> {
+              sql.sql("delete from policy_shadow").update();
+              if (shadow == null) {
+                return;
+              }
+              write(shadow.hash(), texts, shadow.since());
+              one(
+                  sql.sql(
+                          "insert into policy_shadow (policy, hash, since, made_by) values (?, ?, ?, ?)")
+                      .params(shadow.policy(), shadow.hash(), time(shadow.since()), shadow.by())
+                      .update(),
+                  "shadow");
+            });
   }
 
   @Override
   public void differs(ShadowDifference d, int most) {
-    db.writing().executeWithoutResult(
-        tx -> {
-          one(
-              sql.sql(
-                      """
+    db.writing()
+        .executeWithoutResult(
+            tx -> {
+              one(
+                  sql.sql(
+                          """
                       insert into shadow_differences (at, decision_id, hash, against, report)
                       values (?, ?, ?, ?, ?)
                       """)
-                  .params(time(d.at()), d.decision(), d.hash(), d.against(), d.report())
-                  .update(),
-              "difference");
-          sql.sql(
-                  """
+                      .params(time(d.at()), d.decision(), d.hash(), d.against(), d.report())
+                      .update(),
+                  "difference");
+              sql.sql(
+                      """
                   delete from shadow_differences
                   where id <= (select id from shadow_differences order by id desc offset ? limit 1)
                   """)
-              .param(most)
-              .update();
-        });
+                  .param(most)
+                  .update();
+            });
   }
 
   @Override

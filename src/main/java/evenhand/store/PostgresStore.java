@@ -3,6 +3,8 @@ package evenhand.store;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Books;
 import evenhand.cycle.Changes;
+import evenhand.cycle.DecisionFilter;
+import evenhand.cycle.DecisionFound;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
@@ -17,6 +19,7 @@ import evenhand.cycle.Token;
 import evenhand.cycle.World;
 import evenhand.cycle.accounts.AccountBook;
 import evenhand.cycle.accounts.InUse;
+import evenhand.cycle.events.EventLog;
 import evenhand.facts.Tier;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,6 +41,8 @@ import org.springframework.dao.ConcurrencyFailureException;
 public final class PostgresStore implements Store, AutoCloseable {
   private final PostgresDatabase db;
   private final Lead lead;
+  private final PostgresEvents events;
+  private final DecisionSearch search;
   private final PostgresAccounts tree;
   private final PostgresInventory inventory;
   private final PostgresJobs jobs;
@@ -63,7 +68,9 @@ public final class PostgresStore implements Store, AutoCloseable {
     this.db = PostgresDatabase.of(source);
     // What another process recorded meanwhile is not known here.
     this.lead = new Lead(source, lease, () -> base = null);
-    this.tree = new PostgresAccounts(db);
+    this.events = new PostgresEvents(db);
+    this.search = new DecisionSearch(db);
+    this.tree = new PostgresAccounts(db, events);
     this.installation = db.sql().sql("select installation from meta").query(String.class).single();
     this.inventory = new PostgresInventory(db);
     this.jobs = new PostgresJobs(db, inventory);
@@ -104,9 +111,19 @@ public final class PostgresStore implements Store, AutoCloseable {
     return tree;
   }
 
+  /** What happened: written with each change, read by whoever follows it. */
+  public EventLog events() {
+    return events;
+  }
+
   @Override
   public boolean see(List<Stock> seen, List<Outside> outside, Instant at) {
-    return inventory.see(seen, outside, at);
+    return db.writing()
+        .execute(
+            tx -> {
+              events.seen(seen, at);
+              return inventory.see(seen, outside, at);
+            });
   }
 
   @Override
@@ -168,21 +185,26 @@ public final class PostgresStore implements Store, AutoCloseable {
                         throw new Overtaken("another process decides now");
                       }
                     }
+                    events.write(changes);
                     jobs.writeJobs(changes);
                     jobs.writeAttempts(changes);
                     ledger.write(changes);
                     outbox.write(changes);
                     changes.drains().forEach(inventory::write);
                     claims.write(changes);
-                    return changes.decision() == null
-                        ? null
-                        : decisions.write(changes.decision(), kept);
+                    return changes.decision() == null ? null : write(changes.decision(), kept);
                   });
       base = kept[0];
       return id;
     } catch (ConcurrencyFailureException e) {
       throw new Overtaken("two transactions were in each other's way: " + e.getMessage());
     }
+  }
+
+  private String write(Changes.DecisionRecord record, PostgresDecisions.Kept[] kept) {
+    String id = decisions.write(record, kept);
+    search.write(Long.parseLong(id), record);
+    return id;
   }
 
   @Override
@@ -212,7 +234,15 @@ public final class PostgresStore implements Store, AutoCloseable {
 
   @Override
   public Added add(NewJob job, int minimumTierSortOrder, String remark, Key key, Instant now) {
-    return jobs.add(job, minimumTierSortOrder, remark, key, now);
+    return db.writing()
+        .execute(
+            tx -> {
+              Added added = jobs.add(job, minimumTierSortOrder, remark, key, now);
+              if (added.isNew()) {
+                events.submitted(added);
+              }
+              return added;
+            });
   }
 
   @Override
@@ -233,6 +263,11 @@ public final class PostgresStore implements Store, AutoCloseable {
   @Override
   public List<Desk.DecisionView> decisions(Long job, int limit, long before) {
     return decisions.decisions(job, limit, before);
+  }
+
+  @Override
+  public List<DecisionFound> findDecisions(DecisionFilter filter, int limit, long before) {
+    return search.find(filter, limit, before);
   }
 
   @Override
@@ -279,6 +314,7 @@ public final class PostgresStore implements Store, AutoCloseable {
               decisions.forget(limit);
               jobs.forgetKeys(limit);
               outbox.forget(limit);
+              events.forget(now.minus(olderThan));
             });
   }
 }

@@ -4,11 +4,13 @@ import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Contract;
 import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
+import evenhand.cycle.JobOutputs;
 import evenhand.cycle.Ledger;
 import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Stock;
 import evenhand.cycle.accounts.AccountDesk;
+import evenhand.cycle.events.EventFeed;
 import evenhand.facts.NodeState;
 import evenhand.facts.Tier;
 import evenhand.policy.Policies;
@@ -145,6 +147,16 @@ public final class ApiServer {
     @Bean
     Receipts receipts(MemoryStore store) {
       return new Receipts(store, Recorder.NOTHING);
+    }
+
+    @Bean
+    EventFeed eventFeed() {
+      return new EventFeed(new NothingHappens());
+    }
+
+    @Bean
+    JobOutputs jobOutputs(MemoryStore store) {
+      return new JobOutputs(store, order -> Optional.empty());
     }
 
     @Bean

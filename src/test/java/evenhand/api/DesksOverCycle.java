@@ -5,13 +5,17 @@ import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
+import evenhand.cycle.JobOutputs;
 import evenhand.cycle.Ledger;
 import evenhand.cycle.Receipts;
 import evenhand.cycle.Store;
 import evenhand.cycle.accounts.AccountDesk;
+import evenhand.cycle.events.EventFeed;
 import evenhand.policy.Policy;
 import evenhand.service.JsonRecorder;
 import evenhand.simulator.ManualClock;
+import evenhand.store.PostgresStore;
+import java.util.Optional;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -57,6 +61,17 @@ class DesksOverCycle {
   @Bean
   Receipts receipts(Store store) {
     return new Receipts(store, new JsonRecorder());
+  }
+
+  @Bean
+  EventFeed eventFeed(Store store) {
+    return new EventFeed(
+        store instanceof PostgresStore postgres ? postgres.events() : new NothingHappens());
+  }
+
+  @Bean
+  JobOutputs jobOutputs(Store store) {
+    return new JobOutputs(store, order -> Optional.empty());
   }
 
   @Bean

@@ -1,5 +1,7 @@
 package evenhand.api;
 
+import evenhand.cycle.DecisionFilter;
+import evenhand.cycle.DecisionFound;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
@@ -206,6 +208,11 @@ public final class FakeDesk implements Desk {
   }
 
   @Override
+  public Page<QueueLine> queue(String search, int limit, String cursor) {
+    return queue(limit, cursor);
+  }
+
+  @Override
   public synchronized List<PlacementView> placements() {
     check();
     return List.of(
@@ -245,6 +252,22 @@ public final class FakeDesk implements Desk {
   public synchronized Page<DecisionView> decisions(String job, int limit, String cursor) {
     check();
     return new Page<>(List.of(decision("d-1")), null);
+  }
+
+  @Override
+  public synchronized Page<DecisionFound> findDecisions(
+      DecisionFilter filter, int limit, String cursor) {
+    check();
+    DecisionView v = decision("d-1");
+    return new Page<>(
+        List.of(
+            new DecisionFound(
+                v.id(),
+                v.at(),
+                v.policy(),
+                v.policyHash(),
+                List.of(new DecisionFound.Said("D4", 1, List.of("7"))))),
+        null);
   }
 
   @Override

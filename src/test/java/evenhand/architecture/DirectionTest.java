@@ -33,6 +33,7 @@ class DirectionTest {
         knows("slurm", "slurm", "cycle", "facts", "outcomes", "hostlist"),
         knows("store", "store", "access", "rollout", "cycle", "facts", "outcomes"),
         knows("router", "router", "cycle", "outcomes"),
+        knows("webhook", "webhook", "cycle"),
         knows(
             "simulator", "simulator", "cycle", "policy", "facts", "outcomes", "hostlist", "input"),
         knows(

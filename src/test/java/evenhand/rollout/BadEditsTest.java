@@ -18,8 +18,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Edits as people make them by mistake: each is stopped by the lint or a scenario, or the plan shows what
- * it would do.
+ * Edits as people make them by mistake: each is stopped by the lint or a scenario, or the plan
+ * shows what it would do.
  */
 class BadEditsTest {
   private static final String YAML = "policies/budget.yaml";
@@ -44,24 +44,77 @@ class BadEditsTest {
           new Edit(By.LINT, "a slice of nothing", YAML, "value: always", "value: 0s"),
           new Edit(By.LINT, "a limit below one", YAML, "value: 8\n", "value: 0\n"),
           new Edit(By.LINT, "a word that is none", YAML, "value: \"off\"", "value: \"on\""),
-          new Edit(By.LINT, "a parameter that is gone", YAML, "  preemption_margin:", "  preemption_margins:"),
+          new Edit(
+              By.LINT,
+              "a parameter that is gone",
+              YAML,
+              "  preemption_margin:",
+              "  preemption_margins:"),
           new Edit(By.LINT, "a clause without its file", YAML, "contract/K5\n", "contract/K55\n"),
-          new Edit(By.LINT, "a clause twice", YAML, "  - contract/K5\n", "  - contract/K5\n  - contract/K5\n"),
-          new Edit(By.LINT, "an order that is none", YAML, "account_tree_asc", "account_tree_first"),
-          new Edit(By.LINT, "no order of victims", YAML, "[allocated_asc, lost_work_asc, served_desc, started_desc, id_asc]", "[]"),
+          new Edit(
+              By.LINT,
+              "a clause twice",
+              YAML,
+              "  - contract/K5\n",
+              "  - contract/K5\n  - contract/K5\n"),
+          new Edit(
+              By.LINT, "an order that is none", YAML, "account_tree_asc", "account_tree_first"),
+          new Edit(
+              By.LINT,
+              "no order of victims",
+              YAML,
+              "[allocated_asc, lost_work_asc, served_desc, started_desc, id_asc]",
+              "[]"),
           new Edit(By.LINT, "a margin of minus", YAML, "value: 0\n", "value: -0.05\n"),
-          new Edit(By.LINT, "a parenthesis lost", "contract/K5.drl", "stillBehind == false )", "stillBehind == false"),
+          new Edit(
+              By.LINT,
+              "a parenthesis lost",
+              "contract/K5.drl",
+              "stillBehind == false )",
+              "stillBehind == false"),
           new Edit(By.LINT, "a misspelt part", "contract/K5.drl", "stillBehind", "stilBehind"),
-          new Edit(By.LINT, "another clause's sign", "contract/K5.drl", "@clause( K5 )", "@clause( K4 )"),
-          new Edit(By.SCENARIO, "a sign turned", "contract/K5.drl", "stillBehind == false", "stillBehind == true"),
+          new Edit(
+              By.LINT,
+              "another clause's sign",
+              "contract/K5.drl",
+              "@clause( K5 )",
+              "@clause( K4 )"),
+          new Edit(
+              By.SCENARIO,
+              "a sign turned",
+              "contract/K5.drl",
+              "stillBehind == false",
+              "stillBehind == true"),
           new Edit(By.SCENARIO, "protection deleted", YAML, "  - contract/K2\n", ""),
           new Edit(By.SCENARIO, "hysteresis deleted", YAML, "  - contract/K5\n", ""),
-          new Edit(By.SCENARIO, "a condition dropped", "contract/K4.drl", "sameAccount == false, behind == true", "behind == true"),
-          new Edit(By.SCENARIO, "a condition weakened", "contract/K4.drl", "allocated == false, sameAccount == false", "sameAccount == false"),
-          new Edit(By.SCENARIO, "the preference reversed", YAML, "[tier_desc, idle_asc, node_asc]", "[tier_asc, idle_desc, node_desc]"),
-          new Edit(By.SCENARIO, "unallocated work first", YAML, "[allocated_desc, account_tree_asc", "[allocated_asc, account_tree_asc"),
-          new Edit(By.SCENARIO, "the most served first", YAML, "account_tree_asc", "account_tree_desc"),
-          new Edit(By.SCENARIO, "the costliest victims first", YAML, "lost_work_asc", "lost_work_desc"),
+          new Edit(
+              By.SCENARIO,
+              "a condition dropped",
+              "contract/K4.drl",
+              "sameAccount == false, behind == true",
+              "behind == true"),
+          new Edit(
+              By.SCENARIO,
+              "a condition weakened",
+              "contract/K4.drl",
+              "allocated == false, sameAccount == false",
+              "sameAccount == false"),
+          new Edit(
+              By.SCENARIO,
+              "the preference reversed",
+              YAML,
+              "[tier_desc, idle_asc, node_asc]",
+              "[tier_asc, idle_desc, node_desc]"),
+          new Edit(
+              By.SCENARIO,
+              "unallocated work first",
+              YAML,
+              "[allocated_desc, account_tree_asc",
+              "[allocated_asc, account_tree_asc"),
+          new Edit(
+              By.SCENARIO, "the most served first", YAML, "account_tree_asc", "account_tree_desc"),
+          new Edit(
+              By.SCENARIO, "the costliest victims first", YAML, "lost_work_asc", "lost_work_desc"),
           new Edit(By.SCENARIO, "draining nodes forgotten", YAML, "  - waiting/X2\n", ""),
           new Edit(By.SCENARIO, "nothing is charged", YAML, "  - charging/C3\n", ""),
           new Edit(By.SCENARIO, "jobs by age alone", YAML, "account_tree_asc, priority_desc, ", ""),
@@ -188,7 +241,8 @@ class BadEditsTest {
       site.rollout.apply(hash, "kim", "they asked for it", true);
       site.cycle();
       site.rules.edit(YAML, "value: 5\n", "value: 6\n");
-      final String later = new JsonMapper().readTree(site.plan(planner, WORKLOAD).report()).path("hash").asString();
+      final String later =
+          new JsonMapper().readTree(site.plan(planner, WORKLOAD).report()).path("hash").asString();
       site.rollout.rollback("kim", "too much");
       assertThat(refusal(() -> site.rollout.apply(later, "kim", "why", true)))
           .contains("compares with policy " + hash, "plan again");

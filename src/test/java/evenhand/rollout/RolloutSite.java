@@ -80,8 +80,7 @@ final class RolloutSite implements AutoCloseable {
             new JsonRecorder(),
             clock,
             CycleSettings.DEFAULT);
-    desk =
-        new FrontDesk(store, rollout.inForce(), cycle::latest, CycleSettings.DEFAULT, clock);
+    desk = new FrontDesk(store, rollout.inForce(), cycle::latest, CycleSettings.DEFAULT, clock);
     cycle(); // nobody may submit before the cluster was read
     return this;
   }
@@ -112,8 +111,7 @@ final class RolloutSite implements AutoCloseable {
   /** Plans the rules in the folder and waits for the end. */
   Planner.Standing plan(Planner planner, String workload) throws InterruptedException {
     long id =
-        planner.begin(
-            new Planner.Asked(null, null, java.util.Map.of(), 7, workload, 1, "kim"));
+        planner.begin(new Planner.Asked(null, null, java.util.Map.of(), 7, workload, 1, "kim"));
     Planner.Standing standing = planner.plan(id).orElseThrow();
     while (standing.state() == Planner.State.RUNNING) {
       Thread.sleep(20);

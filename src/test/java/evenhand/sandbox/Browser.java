@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -126,6 +127,48 @@ public final class Browser implements AutoCloseable {
   /** Runs JavaScript in the page and gives what it returns. */
   public JsonNode run(String script) throws IOException, InterruptedException {
     return call("POST", session + "/execute/sync", Map.of("script", script, "args", List.of()));
+  }
+
+  /** Shows the page on a screen of this size, CSS pixels; a phone's where {@code phone}. */
+  public void screen(int width, int height, boolean phone)
+      throws IOException, InterruptedException {
+    devTools(
+        "Emulation.setDeviceMetricsOverride",
+        Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", phone));
+  }
+
+  /** Whether the person likes dark colours, as the system says. */
+  public void prefersDark(boolean dark) throws IOException, InterruptedException {
+    devTools(
+        "Emulation.setEmulatedMedia",
+        Map.of(
+            "features",
+            List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
+  }
+
+  /** What is to be seen now, as PNG. */
+  public byte[] picture() throws IOException, InterruptedException {
+    JsonNode taken = devTools("Page.captureScreenshot", Map.of("format", "png"));
+    return Base64.getDecoder().decode(taken.path("data").asString());
+  }
+
+  /** Presses keys one after another, each down and up; special ones by their WebDriver code. */
+  public void press(String... keys) throws IOException, InterruptedException {
+    List<Map<String, String>> actions = new ArrayList<>();
+    for (String key : keys) {
+      actions.add(Map.of("type", "keyDown", "value", key));
+      actions.add(Map.of("type", "keyUp", "value", key));
+    }
+    call(
+        "POST",
+        session + "/actions",
+        Map.of("actions", List.of(Map.of("type", "key", "id", "keys", "actions", actions))));
+  }
+
+  private JsonNode devTools(String command, Map<String, Object> parameters)
+      throws IOException, InterruptedException {
+    return call(
+        "POST", session + "/goog/cdp/execute", Map.of("cmd", command, "params", parameters));
   }
 
   /** What the page wrote to its console since it was asked last, errors of the page among it. */

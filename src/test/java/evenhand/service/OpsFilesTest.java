@@ -62,8 +62,22 @@ class OpsFilesTest {
 
   private static NewJob job(String account, int gpus) {
     return new NewJob(
-        "j", account, "kim", null, 1, gpus, null, null, 0, true, 0, null, "#!/bin/sh\nsleep 60\n",
-        List.of(), Map.of(), null);
+        "j",
+        account,
+        "kim",
+        null,
+        1,
+        gpus,
+        null,
+        null,
+        0,
+        true,
+        0,
+        null,
+        "#!/bin/sh\nsleep 60\n",
+        List.of(),
+        Map.of(),
+        null);
   }
 
   private static Set<String> used(String text) {
@@ -115,8 +129,7 @@ class OpsFilesTest {
       assertThat(value(metrics, "evenhand_reservations_lasted_seconds_count{end=\"started\"}"))
           .as(metrics)
           .isEqualTo(1);
-      assertThat(
-              value(metrics, "evenhand_jobs_ended_total{account=\"BCG\",state=\"CANCELLED\"}"))
+      assertThat(value(metrics, "evenhand_jobs_ended_total{account=\"BCG\",state=\"CANCELLED\"}"))
           .isEqualTo(1);
       assertThat(value(metrics, "evenhand_nodes{state=\"up\"}")).isEqualTo(1);
       assertThat(value(metrics, "evenhand_leader")).isEqualTo(1);

@@ -1,0 +1,97 @@
+package evenhand.cli;
+
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
+
+/** {@code events}: what happened, and with {@code --follow} what happens. */
+@picocli.CommandLine.Command(
+    name = "events",
+    description = "List what happened, newest first; with --follow tell it as it happens.")
+final class EventsCommand extends Command {
+  @Option(
+      names = {"-f", "--follow"},
+      description = "Go on telling until it is ended.")
+  private boolean follow;
+
+  @Option(
+      names = "--since",
+      paramLabel = "ID",
+      description = "What came after this event, oldest first; 0 for all that are kept.")
+  private Long since;
+
+  @Option(names = "--kinds", paramLabel = "KINDS", description = "Only these, with commas between.")
+  private String kinds;
+
+  @Option(names = "--job", paramLabel = "ID", description = "Only about this job.")
+  private String job;
+
+  @Option(names = "--account", paramLabel = "ID", description = "Only of this account.")
+  private String account;
+
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      defaultValue = "100",
+      description = "How many at most, but for --follow (default: ${DEFAULT-VALUE}).")
+  private int limit;
+
+  @Mixin private ServiceAddress service;
+  @Mixin private Output output;
+
+  EventsCommand(Console console) {
+    super(console);
+  }
+
+  @Override
+  public Integer call() {
+    if (limit < 1) {
+      throw wrongUse("--limit must be 1 or more.");
+    }
+    if (since != null && since < 0) {
+      throw wrongUse("--since must be the id of an event, or 0.");
+    }
+    String path = "/v1/events?";
+    path += kinds == null ? "" : "kinds=" + ServiceAddress.encode(kinds) + "&";
+    path += job == null ? "" : "job=" + ServiceAddress.encode(job) + "&";
+    path += account == null ? "" : "account=" + ServiceAddress.encode(account) + "&";
+    if (follow) {
+      service.follow(console(), path.substring(0, path.length() - 1), since, this::tell);
+      return Exit.DONE;
+    }
+    path += since == null ? "" : "since=" + since + "&";
+    ServiceAddress.Found found =
+        service.list(console(), path.substring(0, path.length() - 1), limit);
+    if (output.isJson()) {
+      print(Output.items(found.items()));
+    } else {
+      Table table = Table.of(">ID", "AT", "KIND", "WHAT");
+      for (JsonNode event : found.items()) {
+        table.row(
+            Show.text(event, "id"),
+            Show.text(event, "at"),
+            Show.text(event, "kind"),
+            Show.text(event, "message"));
+      }
+      console().out().print(table.text());
+    }
+    if (found.more()) {
+      say("There are more; --limit tells how many to list.");
+    }
+    return Exit.DONE;
+  }
+
+  private void tell(JsonNode event) {
+    print(
+        output.isJson()
+            ? event.toString()
+            : Show.text(event, "id")
+                + "  "
+                + Show.text(event, "at")
+                + "  "
+                + Show.text(event, "kind")
+                + "  "
+                + Table.clean(Show.text(event, "message")));
+    console().out().flush();
+  }
+}

@@ -1,0 +1,240 @@
+// The frame around all pages: which one is shown, what it is told, and who looks at it.
+import { el, text, attr, fill, ask, field, state, skeleton, button, say } from "./dom.js";
+import { t, lang, setLang, clock, LANGS } from "./words.js";
+import { get, maybe, listen, needs, setToken, hasToken } from "./api.js";
+import { takeAccounts } from "./colours.js";
+import { redraw } from "./charts.js";
+import * as now from "./now.js";
+import * as queue from "./queue.js";
+import * as job from "./job.js";
+import * as budgets from "./budgets.js";
+import * as policy from "./policy.js";
+import * as decisions from "./decisions.js";
+import * as nodes from "./nodes.js";
+
+const PAGES = { now, queue, budgets, policy, decisions, nodes, job };
+const IN_NAV = ["now", "queue", "budgets", "policy", "decisions", "nodes"];
+
+/** What all pages may ask of the frame. */
+const app = {
+  me: { name: null, roles: [], account: null, security: "off" },
+  accounts: [],
+  secure() { return app.me.security === "on"; },
+  has(...roles) { return !app.secure() || roles.some((r) => app.me.roles.includes(r)); },
+  /** Whether this person may set the weights below an account (A2). */
+  mayWeigh(id) {
+    if (app.has("admin")) return true;
+    const by = new Map(app.accounts.map((a) => [a.id, a]));
+    for (let a = by.get(id); a; a = by.get(a.parent)) if (a.owners.includes(app.me.name)) return true;
+    return false;
+  },
+  mayCancel(j) {
+    if (app.has("admin", "operator")) return true;
+    return app.me.name === j.user || app.me.roles.includes("submitter") && app.me.account === j.account;
+  },
+  mayOperate() { return app.has("admin", "operator"); },
+  /** The name under which something is done: known, or as it was typed last. */
+  name() {
+    if (app.secure()) return app.me.name;
+    try { return localStorage.getItem("evenhand.name") || ""; } catch (e) { return ""; }
+  },
+  keepName(name) {
+    try { localStorage.setItem("evenhand.name", name); } catch (e) { /* it is typed again */ }
+  },
+  async loadAccounts() {
+    app.accounts = (await get("/v1/accounts?limit=1000")).items;
+    takeAccounts(app.accounts);
+    return app.accounts;
+  },
+};
+
+const main = document.getElementById("main");
+const banner = document.getElementById("banner");
+let shown = null;
+
+function route() {
+  const [path, search] = (location.hash || "#/now").slice(1).split("?");
+  const [, page, ...rest] = path.split("/");
+  const known = Object.hasOwn(PAGES, page) && (page === "job") === (rest.length > 0 && rest[0] !== "");
+  return { page: known ? page : null, id: rest[0] ? decodeURIComponent(rest[0]) : null, params: new URLSearchParams(search || "") };
+}
+
+async function show(first) {
+  const to = route();
+  if (shown && shown.page === to.page && shown.id === to.id && shown.view.params) {
+    shown.view.params(to.params);
+    return;
+  }
+  if (shown) { shown.gone.abort(); if (shown.view.close) shown.view.close(); }
+  fill(main);
+  for (const a of document.querySelectorAll("#nav a")) attr(a, "aria-current", a.dataset.page === (to.page === "job" ? "queue" : to.page) ? "page" : null);
+  if (!to.page) {
+    shown = null;
+    document.title = "evenhand";
+    main.append(state("empty", t("nopage.title"), t("nopage.text"), el("p", {}, el("a", { href: "#/now" }, t("nav.now")))));
+    return;
+  }
+  document.title = (to.page === "job" ? t("job.title", to.id) : t("nav." + to.page)) + " · evenhand";
+  const gone = new AbortController();
+  const root = el("div", { class: "page page-" + to.page });
+  const wait = skeleton(6, t("loading"));
+  const mine = { page: to.page, id: to.id, gone, view: {}, loaded: false, busy: false, again: false };
+  shown = mine;
+  main.append(el("h1", { class: to.page === "now" ? "sr" : null }, to.page === "job" ? t("job.title", to.id) : t("nav." + to.page)), wait, root);
+  root.hidden = true;
+  mine.view = PAGES[to.page].open(root, { app, id: to.id, params: to.params, signal: gone.signal, again: () => refresh(true) });
+  mine.arrived = () => { wait.remove(); root.hidden = false; };
+  mine.failed = (e) => {
+    wait.remove();
+    const old = main.querySelector(".state.load");
+    if (old) old.remove();
+    const gone404 = e.status === 404;
+    main.append(state("error load", gone404 ? t("error.none") : e.status === 0 ? t("error.unreachable") : e.status === 403 ? t("error.forbidden") : t("error.title"),
+      gone404 || e.status !== 0 ? e.message : t("error.again"), button(t("retry"), () => refresh(true))));
+  };
+  if (!first) main.focus({ preventScroll: true });
+  scrollTo(0, 0);
+  await refresh(true);
+}
+
+let later = null, lastAt = 0;
+/** Shows what stands now; at most once a second, however much happens. */
+function soon() {
+  if (later || document.hidden) return;
+  later = setTimeout(() => { later = null; refresh(false); }, Math.max(50, 1000 - (Date.now() - lastAt)));
+}
+async function refresh(asked) {
+  const mine = shown;
+  if (!mine) return;
+  if (mine.busy) { mine.again = true; return; }
+  mine.busy = true;
+  lastAt = Date.now();
+  try {
+    await mine.view.load();
+    if (mine !== shown) return;
+    if (!mine.loaded) { mine.loaded = true; mine.arrived(); }
+    const old = main.querySelector(".state.load");
+    if (old) old.remove();
+    mine.at = new Date();
+    reachable(true);
+  } catch (e) {
+    if (mine !== shown || e.code === "LEFT") return;
+    if (!(e.status >= 0)) console.error(e);
+    if (!mine.loaded) mine.failed(e);
+    if (e.status === 0 || e.status === 503) reachable(false, e, mine.at);
+    else if (mine.loaded && asked) say(e.message, "bad");
+  } finally {
+    mine.busy = false;
+    if (mine.again) { mine.again = false; soon(); }
+  }
+}
+
+function reachable(yes, e, since) {
+  if (yes) { if (!banner.hidden) { banner.hidden = true; text(banner, ""); } return; }
+  text(banner, (e.status === 0 ? t("error.unreachable") : e.message) + " " + (since ? t("banner.stale", clock(since)) : t("banner.again")));
+  banner.hidden = false;
+}
+
+// ---- the top ----
+const live = el("span", { class: "live" });
+const who = el("span", { class: "who" });
+function liveIs(status) {
+  live.className = "live " + status;
+  fill(live, el("span", { class: "dot", "aria-hidden": "true" }), el("span", {}, t("live." + status)));
+  attr(live, "title", t("live." + status + ".title"));
+}
+function theme() {
+  return document.documentElement.dataset.theme || "auto";
+}
+function top() {
+  document.documentElement.lang = lang();
+  text(document.getElementById("skip"), t("skip"));
+  const nav = document.getElementById("nav");
+  attr(nav, "aria-label", t("nav.label"));
+  const at = route().page;
+  fill(nav, IN_NAV.map((p) => el("a", { href: "#/" + p, "data-page": p, "aria-current": p === (at === "job" ? "queue" : at) ? "page" : null }, t("nav." + p))));
+  const themes = el("select", { id: "theme", "aria-label": t("theme"), on: { change: () => setTheme(themes.value) } },
+    ["auto", "light", "dark"].map((v) => el("option", { value: v, selected: v === theme() }, t("theme." + v))));
+  const languages = el("select", { id: "lang", "aria-label": t("language"), on: { change: () => { setLang(languages.value); everything(); document.getElementById("lang").focus(); } } },
+    Object.entries(LANGS).map(([v, name]) => el("option", { value: v, lang: v, selected: v === lang() }, name)));
+  fill(document.getElementById("tools"), live, who, themes, languages);
+  whoIs();
+  fill(document.getElementById("foot"), el("p", {}, t("foot"), " ", el("a", { href: "/v3/api-docs" }, "API"), " · ", el("a", { href: "/actuator/health" }, t("health"))));
+}
+function whoIs() {
+  fill(who, !app.secure() ? null : app.me.name
+    ? [el("span", { class: "name" }, app.me.name), button(t("signout"), () => { setToken(null); everything(); }, { class: "quiet small" })]
+    : button(t("signin"), signIn, { class: "small" }));
+}
+function setTheme(value) {
+  if (value === "auto") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = value;
+  try { if (value === "auto") localStorage.removeItem("evenhand.theme"); else localStorage.setItem("evenhand.theme", value); } catch (e) { /* for now only */ }
+  painted();
+}
+function painted() {
+  redraw();
+  if (shown && shown.loaded) { if (shown.view.repaint) shown.view.repaint(); refresh(false); }
+}
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", painted);
+
+let asking = false;
+function signIn() {
+  if (asking) return;
+  asking = true;
+  const input = el("input", { type: "password", autocomplete: "off", spellcheck: "false", required: true });
+  ask({
+    title: t("signin"), cancel: t("cancel"),
+    body: [el("p", {}, hasToken() ? t("signin.stale") : t("signin.text")), field(t("signin.token"), input, t("signin.hint"))],
+    ok: { label: t("signin"), press: async () => {
+      if (!input.value.trim()) throw new Error(t("signin.empty"));
+      setToken(input.value.trim());
+      const me = await fetchMe();
+      if (!me || !me.name) throw new Error(t("signin.bad"));
+      setTimeout(everything);
+    } },
+    onClose: () => { asking = false; },
+  });
+}
+needs.signIn = signIn;
+
+/** Who looks; a service that does not know the question has no security. */
+async function fetchMe() {
+  const was = needs.signIn;
+  needs.signIn = null;
+  try {
+    const me = await maybe("/v1/me");
+    app.me = me ? { name: me.name || null, roles: me.roles || [], account: me.account || null, security: me.security || "on" } : { name: null, roles: [], account: null, security: "off" };
+    return app.me;
+  } catch (e) {
+    if (e.status === 401) { app.me = { name: null, roles: [], account: null, security: "on" }; return null; }
+    throw e;
+  } finally {
+    needs.signIn = was;
+  }
+}
+
+let stop = null;
+async function everything() {
+  top();
+  liveIs("starting");
+  if (stop) stop();
+  try { await fetchMe(); } catch (e) { /* the page itself says that the service is away */ }
+  whoIs();
+  if (app.secure() && !app.me.name) signIn();
+  try { await app.loadAccounts(); } catch (e) { /* the same */ }
+  stop = listen((event) => {
+    if (event.kind === "ready") { if (shown && shown.loaded) soon(); return; }
+    if (event.kind === "weights_changed") app.loadAccounts().catch(() => {});
+    if (shown && shown.view.heard) shown.view.heard(event);
+    soon();
+  }, liveIs);
+  if (shown) { shown.gone.abort(); if (shown.view.close) shown.view.close(); }
+  shown = null;
+  await show(true);
+}
+addEventListener("hashchange", () => show(false));
+document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+document.addEventListener("visibilitychange", () => { if (!document.hidden) soon(); });
+// Also where the stream is broken: what stands is looked at now and then.
+setInterval(() => { if (!document.hidden && Date.now() - lastAt > 10000) refresh(false); }, 2000);
+everything();

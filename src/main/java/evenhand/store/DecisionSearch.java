@@ -1,14 +1,14 @@
 package evenhand.store;
 
+import static evenhand.store.Rows.instant;
+import static evenhand.store.Rows.time;
+
 import evenhand.cycle.Changes;
 import evenhand.cycle.DecisionFilter;
 import evenhand.cycle.DecisionFound;
 import evenhand.outcomes.Decided;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -29,9 +29,9 @@ final class DecisionSearch {
   private final JdbcClient sql;
   private final JdbcTemplate batch;
 
-  DecisionSearch(JdbcClient sql, JdbcTemplate batch) {
-    this.sql = sql;
-    this.batch = batch;
+  DecisionSearch(PostgresDatabase db) {
+    this.sql = db.sql();
+    this.batch = db.batch();
   }
 
   /** Notes by which clauses a decision says something new, and about which jobs. */
@@ -126,13 +126,5 @@ final class DecisionSearch {
 
   private static List<String> ids(ResultSet rs) throws SQLException {
     return Arrays.stream((Long[]) rs.getArray("of").getArray()).map(id -> Long.toString(id)).toList();
-  }
-
-  private static OffsetDateTime time(Instant instant) {
-    return instant.atOffset(ZoneOffset.UTC);
-  }
-
-  private static Instant instant(ResultSet rs, String column) throws SQLException {
-    return rs.getObject(column, OffsetDateTime.class).toInstant();
   }
 }

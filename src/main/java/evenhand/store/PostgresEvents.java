@@ -1,5 +1,8 @@
 package evenhand.store;
 
+import static evenhand.store.Rows.instant;
+import static evenhand.store.Rows.time;
+
 import evenhand.cycle.Attempt;
 import evenhand.cycle.Changes;
 import evenhand.cycle.NodeDrain;
@@ -11,11 +14,7 @@ import evenhand.cycle.events.Event;
 import evenhand.cycle.events.EventFilter;
 import evenhand.cycle.events.EventLog;
 import evenhand.facts.NodeState;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -53,10 +52,10 @@ final class PostgresEvents implements EventLog {
   private long settled = -1;
   private Look open;
 
-  PostgresEvents(JdbcClient sql, JdbcTemplate batch, TransactionTemplate writing) {
-    this.sql = sql;
-    this.batch = batch;
-    this.writing = writing;
+  PostgresEvents(PostgresDatabase db) {
+    this.sql = db.sql();
+    this.batch = db.batch();
+    this.writing = db.writing();
   }
 
   /**
@@ -354,14 +353,5 @@ final class PostgresEvents implements EventLog {
              left join jobs j on j.id = v.job_id
         """,
         rows);
-  }
-
-  private static OffsetDateTime time(Instant instant) {
-    return instant == null ? null : instant.atOffset(ZoneOffset.UTC);
-  }
-
-  private static Instant instant(ResultSet rs, String column) throws SQLException {
-    OffsetDateTime time = rs.getObject(column, OffsetDateTime.class);
-    return time == null ? null : time.toInstant();
   }
 }

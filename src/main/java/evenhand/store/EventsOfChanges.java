@@ -309,6 +309,9 @@ final class EventsOfChanges {
   }
 
   private void charge(Changes.Charged charged) {
+    if (charged.charge().tflopSeconds() == 0) {
+      return; // what never ran and held nothing costs nothing
+    }
     add(
         Event.Kind.CHARGED,
         charged.charge().job(),

@@ -17,7 +17,7 @@ const IN_NAV = ["now", "queue", "budgets", "policy", "decisions", "nodes"];
 
 /** What all pages may ask of the frame. */
 const app = {
-  me: { name: null, roles: [], account: null, security: "off" },
+  me: { name: null, user: null, roles: [], accounts: [], security: "off" },
   accounts: [],
   secure() { return app.me.security === "on"; },
   has(...roles) { return !app.secure() || roles.some((r) => app.me.roles.includes(r)); },
@@ -25,12 +25,12 @@ const app = {
   mayWeigh(id) {
     if (app.has("admin")) return true;
     const by = new Map(app.accounts.map((a) => [a.id, a]));
-    for (let a = by.get(id); a; a = by.get(a.parent)) if (a.owners.includes(app.me.name)) return true;
+    for (let a = by.get(id); a; a = by.get(a.parent)) if (a.owners.includes(app.me.user)) return app.me.roles.includes("owner");
     return false;
   },
   mayCancel(j) {
     if (app.has("admin", "operator")) return true;
-    return app.me.name === j.user || app.me.roles.includes("submitter") && app.me.account === j.account;
+    return app.me.roles.includes("submitter") && app.me.user === j.user;
   },
   mayOperate() { return app.has("admin", "operator"); },
   /** The name under which something is done: known, or as it was typed last. */
@@ -197,16 +197,17 @@ function signIn() {
 }
 needs.signIn = signIn;
 
+const NOBODY = { name: null, user: null, roles: [], accounts: [], security: "off" };
 /** Who looks; a service that does not know the question has no security. */
 async function fetchMe() {
   const was = needs.signIn;
   needs.signIn = null;
   try {
     const me = await maybe("/v1/me");
-    app.me = me ? { name: me.name || null, roles: me.roles || [], account: me.account || null, security: me.security || "on" } : { name: null, roles: [], account: null, security: "off" };
+    app.me = me ? { name: me.name || null, user: me.user || me.name || null, roles: me.roles || [], accounts: me.accounts || [], security: me.security || "on" } : NOBODY;
     return app.me;
   } catch (e) {
-    if (e.status === 401) { app.me = { name: null, roles: [], account: null, security: "on" }; return null; }
+    if (e.status === 401) { app.me = { ...NOBODY, security: "on" }; return null; }
     throw e;
   } finally {
     needs.signIn = was;

@@ -70,8 +70,8 @@ export function open(root, { app, params, signal, again }) {
     bar(e.bars[1], used);
     text(e.ratio, a.ratio === null ? "–" : figure(a.ratio));
     attr(e.ratio, "class", "c-ratio" + (a.ratio === null ? "" : a.ratio > 1.05 ? " over" : a.ratio < 0.95 ? " under" : ""));
-    text(e.entitled, a.entitled_gpu_s === null ? "–" : gpuHours(a.entitled_gpu_s));
-    text(e.delivered, a.delivered_gpu_s === null ? "–" : gpuHours(a.delivered_gpu_s));
+    text(e.entitled, a.entitled_gpu_s === null ? "–" : num(a.entitled_gpu_s / 3600, 1));
+    text(e.delivered, a.delivered_gpu_s === null ? "–" : num(a.delivered_gpu_s / 3600, 1));
     text(e.nums[2], percent(a.delivered_over_entitled, 0));
     bar(e.bars[2], a.delivered_over_entitled);
     mark();
@@ -105,11 +105,13 @@ export function open(root, { app, params, signal, again }) {
       el("h3", {}, t("budgets.chart.ratio")), el("p", { class: "hint" }, t("budgets.chart.ratio.text")), usage,
       el("h3", {}, t("budgets.changes")), own.length ? el("ol", { class: "changes" }, own.map((c) => el("li", {}, el("time", { datetime: c.at }, when(c.at)), " ", t("budgets.change", c.account, c.kind, c.was, c.became, c.by), c.reason ? el("span", { class: "soft" }, " — " + c.reason) : null)))
         : el("p", { class: "quiet-empty" }, t("budgets.changes.none"))));
+    // The last stretch is not over yet, and would look like a fall.
+    const whole = points.length > 2 ? points.slice(0, -1) : points;
     const ms = (p) => Date.parse(p.to);
     const dead = { lineStyle: { type: "dashed" } };
     timeChart(got, {
       label: t("budgets.chart.got.label", a.id, gpuHours(points.reduce((s, p) => s + p.delivered_gpu_s, 0)), gpuHours(points.reduce((s, p) => s + p.entitled_gpu_s, 0))),
-      lines: [[t("budgets.h.entitled"), "soft", points.map((p) => [ms(p), p.entitled_gpu_s / 3600]), { ...dead, area: true }], [t("budgets.h.delivered"), "accent", points.map((p) => [ms(p), p.delivered_gpu_s / 3600])]],
+      lines: [[t("budgets.c.entitled"), "soft", whole.map((p) => [ms(p), p.entitled_gpu_s / 3600]), { ...dead, area: true }], [t("budgets.c.delivered"), "accent", whole.map((p) => [ms(p), p.delivered_gpu_s / 3600])]],
       format: (v) => num(v, v < 10 ? 1 : 0) + " h", tip: (x) => when(new Date(x)),
     }).catch(() => fill(got, el("p", { class: "quiet-empty" }, t("chart.none"))));
     timeChart(usage, {

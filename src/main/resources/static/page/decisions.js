@@ -1,6 +1,6 @@
 // What was decided: searched by job, account, clause and time; each with its outcomes, rules and facts.
 import { el, text, fill, keyed, state, button, chip, field } from "./dom.js";
-import { t, num, when, gpuList, tflops, codeName, short } from "./words.js";
+import { t, num, when, gpuList, tflops, codeName, short, human } from "./words.js";
 import { get, query } from "./api.js";
 import { accountTag } from "./colours.js";
 
@@ -105,6 +105,10 @@ export function open(root, { app, params, signal, again }) {
       const f = filters();
       const rows = el("tbody");
       const shownRows = () => outcomes.filter((o) => (!f.job || o.job === f.job) && (!f.clause || o.rule === f.clause));
+      const fresh = new Set((d.said || []).flatMap((s) => s.of.map((job) => s.clause + " " + job)));
+      const rank = (o) => (fresh.has(o.rule + " " + o.job) ? 0 : o.type !== "wait" ? 1 : 2);
+      // What was new first, then what was done, then who goes on waiting.
+      outcomes.sort((a, b) => rank(a) - rank(b));
       const mine = shownRows();
       const rest = outcomes.length - mine.length;
       const put = (all) => fill(rows, all.slice(0, 300).map((o) => el("tr", {}, el("td", { "data-label": t("decisions.h.what") }, chip("o-" + o.type, t.or("outcome." + o.type, o.type))), el("th", { scope: "row", "data-label": t("decisions.h.job") }, o.job ? el("a", { href: "#/job/" + o.job }, o.job) : "–"),
@@ -134,7 +138,7 @@ export function open(root, { app, params, signal, again }) {
   }
   function outcomeText(o) {
     switch (o.type) {
-      case "wait": return [el("b", {}, codeName(o.code)), o.message ? " — " + o.message : "", o.behind ? [" ", el("a", { href: "#/job/" + o.behind }, t("job.title", o.behind))] : null];
+      case "wait": return [el("b", {}, codeName(o.code)), o.message ? " — " + human(o.message) : "", o.behind ? [" ", el("a", { href: "#/job/" + o.behind }, t("job.title", o.behind))] : null];
       case "start": return t("outcome.start.text", gpuList(o.on));
       case "reserve": case "absorb": case "release": return gpuList([o]);
       case "claim": case "claimed": return gpuList(o.on || []) + (o.ready_at ? " · " + t("outcome.ready", when(o.ready_at)) : "");

@@ -1,6 +1,6 @@
 // One job: its story, why it is where it is, what it costs, and ending it.
 import { el, text, fill, panel, state, facts, button, ask, field, say, chip } from "./dom.js";
-import { t, num, span, since, clock, when, gpus, gpuHours, tflops, codeName, stateName } from "./words.js";
+import { t, num, span, since, clock, when, gpus, gpuHours, tflops, codeName, stateName, human } from "./words.js";
 import { get, post, maybe, all } from "./api.js";
 import { accountTag } from "./colours.js";
 import { path } from "./queue.js";
@@ -47,7 +47,7 @@ export function open(root, { app, id, signal, again }) {
     only("why", [w.code, w.message, w.rule, w.rule_name, w.decision, w.needs, w.best, w.position, w.waits], () => fill(why,
       el("p", { class: "why-head" }, chip(j.state === "GLOBAL_QUEUE_WAIT" ? "wait" : "st s-" + j.state, codeName(w.code)),
         w.position ? el("span", { class: "soft" }, " ", t("job.position", w.position)) : null),
-      el("p", { class: "sentence" }, w.message),
+      el("p", { class: "sentence" }, human(w.message)),
       w.rule ? el("p", { class: "clause" }, el("a", { href: "#/policy?clause=" + encodeURIComponent(w.rule) }, t("clause", w.rule)), w.rule_name ? el("span", {}, " ", w.rule_name.replace(w.rule + " ", "")) : null) : null,
       facts([[t("job.needs"), w.needs], [t("job.best"), w.best], [t("job.behind"), w.behind ? el("a", { href: "#/job/" + w.behind }, t("job.title", w.behind)) : null]]),
       w.decision ? el("p", {}, el("a", { href: "#/decisions?id=" + w.decision }, t("job.decision", w.decision, w.at ? clock(w.at) : ""))) : null));
@@ -78,11 +78,11 @@ export function open(root, { app, id, signal, again }) {
       [t("job.exit"), j.exit_code === null ? null : String(j.exit_code)],
       [t("job.checkpoint"), j.checkpoint_at ? when(j.checkpoint_at) : null],
       [t("job.output"), output && output.paths && output.paths.length ? el("span", { class: "paths" }, output.paths.map((p) => el("code", {}, p.path))) : null],
-      [t("job.reason"), over ? j.state_reason : null]])));
+      [t("job.reason"), over ? human(j.state_reason) : null]])));
     paintStrip(j, events);
     const lines = events.length ? events : told(j);
     only("story", lines.map((e) => e.id), () => fill(story, lines.map((e) => el("li", { class: "k-" + e.kind },
-      el("time", { datetime: e.at, title: e.at }, when(e.at)), el("div", {}, el("b", {}, t.or("event." + e.kind, e.kind)), el("p", {}, e.message),
+      el("time", { datetime: e.at, title: e.at }, when(e.at)), el("div", {}, el("b", {}, t.or("event." + e.kind, e.kind)), el("p", {}, human(e.message)),
         e.data && e.data.rule ? el("p", {}, el("a", { class: "small", href: "#/policy?clause=" + encodeURIComponent(e.data.rule) }, t("clause", e.data.rule))) : null)))));
   }
   /** What the job itself remembers, for one that is older than the events. */

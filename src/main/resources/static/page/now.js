@@ -1,6 +1,6 @@
 // What runs where, at a glance.
 import { el, text, attr, fill, keyed, panel, state, chip } from "./dom.js";
-import { t, num, percent, since, clock, gpus, gpuHours, codeName } from "./words.js";
+import { t, num, percent, since, clock, gpus, gpuHours, codeName, human } from "./words.js";
 import { get } from "./api.js";
 import { jobColour, accountTag, teamOf, teamColour, teamName } from "./colours.js";
 
@@ -35,7 +35,7 @@ export function open(root, { app, signal }) {
   async function loadAll() {
     const stale = Date.now() - figuresAt > 30000;
     const [now, queue, events] = await Promise.all([
-      get("/v1/now", signal), get("/v1/queue?limit=10", signal), get("/v1/events?limit=8&kinds=submitted,started,reserved,reservation_ended,claimed,preempt_soon,preempted,requeued,finished,cancelled,node_draining,node_drained,node_down,node_up,weights_changed", signal),
+      get("/v1/now", signal), get("/v1/queue?limit=8", signal), get("/v1/events?limit=8&kinds=submitted,started,reserved,reservation_ended,claimed,preempt_soon,preempted,requeued,finished,cancelled,node_draining,node_drained,node_down,node_up,weights_changed", signal),
       stale ? app.loadAccounts().then((a) => { figures = a; figuresAt = Date.now(); }) : null]);
     data = now;
     paint(now, queue, events);
@@ -80,11 +80,11 @@ export function open(root, { app, signal }) {
       text(e.parts.asks, gpus(q.nodes, q.num_gpus, q.tier));
       text(e.parts.wait, since(q.queued_at));
       text(e.parts.code, codeName(q.code));
-      attr(e.parts.code, "title", q.message);
+      attr(e.parts.code, "title", human(q.message));
     });
     noneHappened.hidden = events.items.length > 0;
     keyed(happened, events.items, (v) => v.id, (v) => el("li", { class: "k-" + v.kind },
-      el("time", { datetime: v.at, title: v.at }, clock(v.at)), el("span", {}, v.job ? el("a", { href: "#/job/" + v.job }, v.message) : v.message)), () => {});
+      el("time", { datetime: v.at, title: v.at }, clock(v.at)), el("span", {}, v.job ? el("a", { href: "#/job/" + v.job }, human(v.message)) : human(v.message))), () => {});
   }
 
   function meter(tile, part, value, detail) {

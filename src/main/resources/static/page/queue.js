@@ -1,6 +1,6 @@
 // Who is next, by which figures, and why each waits. Shown in parts of a hundred.
 import { el, text, attr, fill, keyed, state, button } from "./dom.js";
-import { t, num, since, gpus, figure, codeName } from "./words.js";
+import { t, num, since, gpus, figure, codeName, human } from "./words.js";
 import { get, query } from "./api.js";
 import { accountTag } from "./colours.js";
 
@@ -81,7 +81,7 @@ export function open(root, { params, signal, again }) {
     attr(e.waits, "title", q.queued_at);
     text(e.code, codeName(q.code));
     attr(e.code, "title", q.code);
-    text(e.why, q.message);
+    text(e.why, human(q.message));
     const said = JSON.stringify([q.figures, q.path]);
     if (e.said !== said) { fill(e.figures, path(q)); e.said = said; }
   }
@@ -89,6 +89,7 @@ export function open(root, { params, signal, again }) {
     load,
     params(p) { const q = p.get("search") || ""; if (q !== search.value) { search.value = q; go([null]); } },
     repaint() { list.keyedBy = null; fill(list); },
+    close() { clearTimeout(timer); },
   };
 }
 

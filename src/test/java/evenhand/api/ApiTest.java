@@ -348,7 +348,6 @@ class ApiTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "/",
         "/v1",
         "/v1/job",
         "/v1/jobs/99",

@@ -80,12 +80,16 @@ final class BusySite implements AutoCloseable {
     return URI.create("http://127.0.0.1:" + port + "/");
   }
 
+  <T> T context(Class<T> part) {
+    return context.getBean(part);
+  }
+
   Desk desk() {
-    return context.getBean(Desk.class);
+    return context(Desk.class);
   }
 
   JdbcClient sql() {
-    return context.getBean(JdbcClient.class);
+    return context(JdbcClient.class);
   }
 
   String submit(String name, String account, int gpus, int minimum, int runs) {
@@ -114,6 +118,15 @@ final class BusySite implements AutoCloseable {
 
   /** A week of use and demand of all accounts, behind what is submitted now. */
   void week() {
+    // The accounts were there then, too.
+    for (String statement :
+        List.of(
+            "alter table account_changes disable trigger account_changes_append_only",
+            "update account_changes set at = at - interval '9 days'",
+            "alter table account_changes enable trigger account_changes_append_only",
+            "insert into account_owners (account_id, user_name) values ('language', 'ada')")) {
+      sql().sql(statement).update();
+    }
     sql()
         .sql(
             """
@@ -139,7 +152,7 @@ final class BusySite implements AutoCloseable {
               insert into demand_hours (hour, account_id, gpu_us)
               select h, :account, (us * 1.3)::bigint from hours on conflict do nothing
               """)
-          .param("gpus", List.of(30, 14, 17, 13, 9, 3).get(which - 1))
+          .param("gpus", List.of(38, 22, 21, 20, 15, 4).get(which - 1))
           .param("phase", which * 1.7)
           .param("account", account)
           .update();
@@ -158,8 +171,8 @@ final class BusySite implements AutoCloseable {
           minimum,
           600 + random.nextInt(3000));
     }
-    Thread.sleep(2500);
-    context.getBean(Contract.class).drain("h12", "fan 3 is loud", "ann");
+    Thread.sleep(3000);
+    context(Contract.class).drain("h12", "fan 3 is loud", "ann");
   }
 
   /** Jobs in the queue that were never submitted one by one. */

@@ -99,8 +99,7 @@ public final class Tokens {
    */
   public Person recognise(String text) {
     var form = FORM.matcher(text);
-    TokenBook.Kept kept =
-        form.matches() ? book.find(form.group(1)).orElse(null) : null;
+    TokenBook.Kept kept = form.matches() ? book.find(form.group(1)).orElse(null) : null;
     if (kept == null || !MessageDigest.isEqual(kept.digest(), digest(text))) {
       throw new NotKnown(
           "the token is not known here: it is misspelt, or it is of another service; an admin makes"
@@ -127,8 +126,7 @@ public final class Tokens {
     if (token.lastUsedAt() == null || !now.isBefore(token.lastUsedAt().plus(BETWEEN_NOTES))) {
       book.used(token.id(), now.truncatedTo(ChronoUnit.MINUTES));
     }
-    return new Person(
-        token.name(), token.user(), token.roles(), token.accounts(), token.prefix());
+    return new Person(token.name(), token.user(), token.roles(), token.accounts(), token.prefix());
   }
 
   public List<AccessToken> all(int limit, long before) {

@@ -117,7 +117,8 @@ class AccountsRoute {
       description = "whole hours between points, e.g. 1h (default) or 1d")
   Listing<Point> history(@PathVariable String id, HttpServletRequest request) {
     Query query = Query.of(request, "since", "step");
-    return query.part(desk.history(id, query.time("since"), step(query)).stream().map(Point::of).toList());
+    return query.part(
+        desk.history(id, query.time("since"), step(query)).stream().map(Point::of).toList());
   }
 
   private static Duration step(Query query) {
@@ -157,7 +158,8 @@ class AccountsRoute {
     Section s = document.read(NEW_WEIGHTS);
     Map<String, Double> weights = weights(s.get(WEIGHTS));
     document.check();
-    List<AccountChange> made = desk.setWeights(
+    List<AccountChange> made =
+        desk.setWeights(
             id,
             weights,
             Caller.by(request, "by", s.get(BY)),
@@ -202,10 +204,7 @@ class AccountsRoute {
     Section s = body.json(request).read(NEW_TREE);
     return Plan.of(
         desk.apply(
-            s.get(ACCOUNTS),
-            s.get(VERSION),
-            Caller.by(request, "by", s.get(BY)),
-            s.get(REASON)),
+            s.get(ACCOUNTS), s.get(VERSION), Caller.by(request, "by", s.get(BY)), s.get(REASON)),
         true);
   }
 

@@ -6,8 +6,8 @@ import org.springframework.context.annotation.Import;
 /**
  * The whole API, to be imported by the service. It needs these beans: a {@link
  * evenhand.cycle.Desk}, a {@link evenhand.cycle.Contract}, a {@link evenhand.cycle.Ledger}, {@link
- * evenhand.cycle.Receipts}, an {@link evenhand.cycle.accounts.AccountDesk}, an {@link ActivePolicy},
- * a {@link CycleNow} and an {@link Access}.
+ * evenhand.cycle.Receipts}, an {@link evenhand.cycle.accounts.AccountDesk}, an {@link
+ * ActivePolicy}, a {@link CycleNow} and an {@link Access}.
  */
 @Configuration(proxyBeanMethods = false)
 @Import({

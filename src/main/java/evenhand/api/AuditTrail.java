@@ -59,7 +59,7 @@ final class AuditTrail implements Filter {
     try {
       id = access.audit().begun(entry(request, null));
     } catch (RuntimeException e) {
-      Problems.ofFilter(e, request).writeTo(request, (HttpServletResponse) answer);
+      Problems.answer(e, request, (HttpServletResponse) answer);
       return;
     }
     int status = 500;
@@ -76,7 +76,8 @@ final class AuditTrail implements Filter {
       access.audit().ended(id, status, now());
     } catch (RuntimeException e) {
       // The entry stays open: that nobody knows how it came out is the truth.
-      LOG.warn("How entry {} of the audit came out could not be written down: {}", id, e.toString());
+      LOG.warn(
+          "How entry {} of the audit came out could not be written down: {}", id, e.toString());
     }
   }
 
@@ -142,8 +143,7 @@ final class AuditTrail implements Filter {
     for (Iterator<Map.Entry<String, JsonNode>> fields = sent.properties().iterator();
         fields.hasNext(); ) {
       Map.Entry<String, JsonNode> field = fields.next();
-      boolean hidden =
-          PRIVATE.contains(field.getKey()) || SECRET.matcher(field.getKey()).matches();
+      boolean hidden = PRIVATE.contains(field.getKey()) || SECRET.matcher(field.getKey()).matches();
       if (hidden) {
         field.setValue(JSON.getNodeFactory().stringNode("(not kept)"));
       } else if (field.getValue().isString()) {

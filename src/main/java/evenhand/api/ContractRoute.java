@@ -93,7 +93,8 @@ class ContractRoute {
     Document document = body.json(request);
     Section section = document.read(DRAIN);
     document.check();
-    return Node.of(contract.drain(node, section.get(REASON), Caller.by(request, "user", section.get(USER))));
+    return Node.of(
+        contract.drain(node, section.get(REASON), Caller.by(request, "user", section.get(USER))));
   }
 
   @PostMapping("/nodes/{node}/resume")

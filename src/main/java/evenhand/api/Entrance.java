@@ -97,7 +97,7 @@ final class Entrance implements Filter {
         try {
           person = recognise(request);
         } catch (RuntimeException e) {
-          Problems.ofFilter(e, request).writeTo(request, answer);
+          Problems.answer(e, request, answer);
           return;
         }
       }
@@ -106,10 +106,10 @@ final class Entrance implements Filter {
       request.setAttribute(Caller.PERSON, person);
       if (person.known() && request.getAttribute(COUNTED) == null) {
         request.setAttribute(COUNTED, true);
-        int wait =
-            access.allowance().take(person.token() == null ? person.user() : person.token());
+        int wait = access.allowance().take(person.token() == null ? person.user() : person.token());
         if (wait > 0) {
-          tooMany(person, wait).writeTo(request, answer, HttpHeaders.RETRY_AFTER, Integer.toString(wait));
+          tooMany(person, wait)
+              .writeTo(request, answer, HttpHeaders.RETRY_AFTER, Integer.toString(wait));
           return;
         }
       }

@@ -17,9 +17,9 @@ import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authorization.AuthorizationDecision;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configuration.EnableWebSecurity;
-import org.springframework.security.config.observation.SecurityObservationSettings;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.config.observation.SecurityObservationSettings;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.access.ExceptionTranslationFilter;
@@ -99,9 +99,7 @@ class Gate {
   }
 
   private static AuthorizationDecision may(
-      Access access,
-      Supplier<? extends Authentication> who,
-      RequestAuthorizationContext context) {
+      Access access, Supplier<? extends Authentication> who, RequestAuthorizationContext context) {
     HttpServletRequest request = context.getRequest();
     Set<Role> roles = Rights.of(request);
     if (!access.on() || roles == null || request.getDispatcherType() == DispatcherType.ERROR) {
@@ -147,7 +145,9 @@ class Gate {
             + "; "
             + person.name()
             + " has "
-            + (person.roles().isEmpty() ? "none" : Role.any(person.roles()).replace(" or ", " and "))
+            + (person.roles().isEmpty()
+                ? "none"
+                : Role.any(person.roles()).replace(" or ", " and "))
             + ".");
   }
 }

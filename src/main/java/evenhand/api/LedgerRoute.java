@@ -175,8 +175,7 @@ class LedgerRoute {
     return ResponseEntity.status(HttpStatus.CREATED)
         .body(
             Correction.of(
-                ledger.correct(
-                    s.get(ACCOUNT), s.get(TFLOP_SECONDS), s.get(REASON), by, key)));
+                ledger.correct(s.get(ACCOUNT), s.get(TFLOP_SECONDS), s.get(REASON), by, key)));
   }
 
   /**

@@ -86,7 +86,9 @@ final class Rights {
 
   private static Right right(String method, String path, Set<Role> roles) {
     return new Right(
-        method, PathPatternParser.defaultInstance.parse(path), roles == null ? null : Set.copyOf(roles));
+        method,
+        PathPatternParser.defaultInstance.parse(path),
+        roles == null ? null : Set.copyOf(roles));
   }
 
   /** The roles that may use a route; null where everybody may. */

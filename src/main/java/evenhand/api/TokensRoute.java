@@ -170,7 +170,8 @@ class TokensRoute {
 
   @GetMapping("/audit")
   @Operation(
-      summary = "Every change that was asked for, newest first: who, from where, what, how it ended")
+      summary =
+          "Every change that was asked for, newest first: who, from where, what, how it ended")
   @Parameter(in = ParameterIn.QUERY, name = "user", description = "only in this name")
   @Parameter(
       in = ParameterIn.QUERY,
@@ -186,21 +187,14 @@ class TokensRoute {
     Query query = Query.of(request, "user", "path", "outcome", "from", "to");
     String outcome = query.text("outcome");
     if (outcome != null && !AuditEntry.OUTCOMES.contains(outcome)) {
-      throw Query.fault(
-          "outcome", "is none; " + Spelling.hint(outcome, AuditEntry.OUTCOMES));
+      throw Query.fault("outcome", "is none; " + Spelling.hint(outcome, AuditEntry.OUTCOMES));
     }
     AuditBook.Filter filter =
         new AuditBook.Filter(
-            query.text("user"),
-            query.text("path"),
-            outcome,
-            query.time("from"),
-            query.time("to"));
+            query.text("user"), query.text("path"), outcome, query.time("from"), query.time("to"));
     return Listing.of(
         FrontDesk.part(
-            access
-                .audit()
-                .entries(filter, query.limit() + 1, FrontDesk.before(query.cursor())),
+            access.audit().entries(filter, query.limit() + 1, FrontDesk.before(query.cursor())),
             query.limit(),
             entry -> Long.toString(entry.id())),
         Audited::of);

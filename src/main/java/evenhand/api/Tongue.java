@@ -79,9 +79,7 @@ class Tongue implements ResponseBodyAdvice<Object> {
   private static Problem inKorean(Problem problem) {
     String title = WORDS.getProperty("problem." + problem.code() + ".title");
     String detail = WORDS.getProperty("problem." + problem.code() + ".detail");
-    return title == null
-        ? problem
-        : problem.saying(title, detail + " (" + problem.detail() + ")");
+    return title == null ? problem : problem.saying(title, detail + " (" + problem.detail() + ")");
   }
 
   /** The same answer, what is said in it in Korean; the very same where nothing is. */

@@ -170,7 +170,10 @@ public final class AccessCommands {
     private void told(JsonNode answer, String text, String until) {
       print(output.isJson() ? answer.toString() : text);
       if (!output.isJson()) {
-        say("It is shown this once and counts until " + until + ". Keep it in a file that only you may read (umask 077).");
+        say(
+            "It is shown this once and counts until "
+                + until
+                + ". Keep it in a file that only you may read (umask 077).");
       }
     }
 
@@ -190,7 +193,8 @@ public final class AccessCommands {
   /** {@code token list}. */
   @picocli.CommandLine.Command(
       name = "list",
-      description = "List tokens, newest first: whose, what they may do, until when; never their text.")
+      description =
+          "List tokens, newest first: whose, what they may do, until when; never their text.")
   static final class ListCommand extends Command {
     @Option(names = "--all", description = "Expired and revoked ones too.")
     private boolean all;
@@ -249,7 +253,10 @@ public final class AccessCommands {
     public Integer call() {
       String path = "/v1/tokens/" + ServiceAddress.id("token", name) + "/revoke";
       JsonNode token = service.post(console(), path, null, Map.of()).body();
-      print(output.isJson() ? token.toString() : "Token " + Show.text(token, "name") + " is revoked.");
+      print(
+          output.isJson()
+              ? token.toString()
+              : "Token " + Show.text(token, "name") + " is revoked.");
       return Exit.DONE;
     }
   }
@@ -290,7 +297,8 @@ public final class AccessCommands {
   /** {@code audit}. */
   @picocli.CommandLine.Command(
       name = "audit",
-      description = "Show every change that was asked for, newest first: who, from where, what, how it ended.")
+      description =
+          "Show every change that was asked for, newest first: who, from where, what, how it ended.")
   static final class AuditCommand extends Command {
     @Option(names = "--user", paramLabel = "NAME", description = "Only in this name.")
     private String user;

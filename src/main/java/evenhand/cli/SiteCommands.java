@@ -29,7 +29,8 @@ public final class SiteCommands {
   private abstract static class OfSettings extends Command {
     @Parameters(
         paramLabel = "--KEY=VALUE",
-        description = "Settings, as serve is given them, e.g. --spring.config.additional-location=FILE.")
+        description =
+            "Settings, as serve is given them, e.g. --spring.config.additional-location=FILE.")
     private List<String> words = new ArrayList<>();
 
     OfSettings(Console console) {

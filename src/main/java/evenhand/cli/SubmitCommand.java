@@ -151,7 +151,8 @@ final class SubmitCommand extends Command {
   }
 
   private boolean isGivenBesideFile(picocli.CommandLine.Model.OptionSpec option) {
-    List<String> beside = List.of(
+    List<String> beside =
+        List.of(
             "--file",
             "--idempotency-key",
             "--server",

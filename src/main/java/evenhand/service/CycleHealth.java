@@ -11,9 +11,9 @@ import org.springframework.boot.health.contributor.Health;
  * What the cycle of this process is about: its role, the age of the last reading that could be
  * relied on, what of the outbox is still to be done, and how the last cycle went.
  *
- * <p>Up while it decides, stands by, or is paused. Down when it failed, a rule failed, the store has
- * refused several cycles in a row, the database is away, or there is no reading younger than one may
- * be.
+ * <p>Up while it decides, stands by, or is paused. Down when it failed, a rule failed, the store
+ * has refused several cycles in a row, the database is away, or there is no reading younger than
+ * one may be.
  */
 final class CycleHealth extends AbstractHealthIndicator {
   /** A cycle that is overtaken is nothing out of the way; that all are, is. */

@@ -43,9 +43,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the metrics tell of the cycles. All of it comes from what a cycle knows anyhow: whoever reads
- * the metrics asks nothing of the database. Tags are accounts, tiers, nodes' states, clauses and
- * codes, never jobs or users.
+ * What the metrics tell of the cycles. All of it comes from what a cycle knows anyhow: whoever
+ * reads the metrics asks nothing of the database. Tags are accounts, tiers, nodes' states, clauses
+ * and codes, never jobs or users.
  */
 final class CycleMeters {
   private static final Logger LOG = LoggerFactory.getLogger("evenhand.cycle");
@@ -113,17 +113,15 @@ final class CycleMeters {
       ofAccounts.put(one[0], gauges(one[0], one[1], one[2]));
     }
     gauge("evenhand.reading.age", "age of the last good reading", "seconds", m -> m.readingAge());
-    gauge("evenhand.outbox.orders", "orders still to be carried out", null, m -> m.backlog.orders());
+    gauge(
+        "evenhand.outbox.orders", "orders still to be carried out", null, m -> m.backlog.orders());
     gauge(
         "evenhand.outbox.age",
         "age of the oldest order still to be carried out",
         "seconds",
         m -> m.age(m.backlog.oldest()));
     gauge(
-        "evenhand.cycle.undecided",
-        "cycles in a row that decided nothing",
-        null,
-        m -> m.undecided);
+        "evenhand.cycle.undecided", "cycles in a row that decided nothing", null, m -> m.undecided);
     gauge("evenhand.leader", "1 where this process decides", null, m -> m.leads ? 1 : 0);
   }
 
@@ -293,17 +291,15 @@ final class CycleMeters {
     snapshot
         .claims()
         .forEach(
-            claim ->
-                claim
-                    .on()
-                    .forEach(s -> reserved.merge(place(s), s.gpus(), Integer::sum)));
+            claim -> claim.on().forEach(s -> reserved.merge(place(s), s.gpus(), Integer::sum)));
     Map<String, int[]> ours = new HashMap<>();
     for (Running r : snapshot.running()) {
       for (Share share : r.on()) {
         ours.computeIfAbsent(place(share), p -> new int[2])[r.allocated() ? 0 : 1] += share.gpus();
       }
     }
-    Map<List<String>, Integer> use = new TreeMap<>(java.util.Comparator.comparing(Object::toString));
+    Map<List<String>, Integer> use =
+        new TreeMap<>(java.util.Comparator.comparing(Object::toString));
     for (Placement p : snapshot.placements()) {
       String place = p.node() + "\n" + p.tier().name();
       int[] run = ours.getOrDefault(place, new int[2]);
@@ -383,8 +379,7 @@ final class CycleMeters {
       figures.put("evenhand.account.share", account.share());
       figures.put("evenhand.account.entitled", account.entitled());
       figures.put("evenhand.account.delivered", account.delivered());
-      figures.put(
-          "evenhand.account.ratio", account.step() == null ? null : account.step().ratio());
+      figures.put("evenhand.account.ratio", account.step() == null ? null : account.step().ratio());
       figures.forEach(
           (name, value) -> {
             if (value != null && Double.isFinite(value)) {
@@ -393,7 +388,6 @@ final class CycleMeters {
             }
           });
     }
-    ofAccounts.forEach(
-        (name, gauge) -> gauge.register(rows.getOrDefault(name, List.of()), true));
+    ofAccounts.forEach((name, gauge) -> gauge.register(rows.getOrDefault(name, List.of()), true));
   }
 }

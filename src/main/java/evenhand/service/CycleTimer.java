@@ -145,10 +145,7 @@ final class CycleTimer implements SmartLifecycle {
       }
       last =
           new Last(
-              last.report,
-              String.valueOf(e.getMessage()),
-              last.goodReadingAt,
-              last.undecided + 1);
+              last.report, String.valueOf(e.getMessage()), last.goodReadingAt, last.undecided + 1);
       meters.failed(last.undecided);
       throw e;
     }

@@ -148,7 +148,8 @@ final class EmbeddedDatabase implements AutoCloseable {
   }
 
   /**
-   * The database that a service runs in a folder at this moment; who may read the folder may use it.
+   * The database that a service runs in a folder at this moment; who may read the folder may use
+   * it.
    */
   static Optional<Running> running(Path folder) {
     try {

@@ -334,7 +334,8 @@ final class Examination {
               "security",
               "it is off: whoever reaches this host's loopback may do everything",
               "set evenhand.security=on"));
-    } else if (!loopback && environment.getProperty("server.ssl.certificate") == null
+    } else if (!loopback
+        && environment.getProperty("server.ssl.certificate") == null
         && environment.getProperty("server.ssl.key-store") == null
         && environment.getProperty("server.ssl.bundle") == null) {
       findings.add(

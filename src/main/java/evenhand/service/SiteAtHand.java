@@ -101,19 +101,12 @@ public final class SiteAtHand implements Site {
       Tokens.Made made =
           new Tokens(new PostgresAccess(source), clock)
               .create(
-                  name,
-                  name,
-                  EnumSet.of(Role.ADMIN),
-                  List.of(),
-                  clock.instant().plus(lasts),
-                  by)
+                  name, name, EnumSet.of(Role.ADMIN), List.of(), clock.instant().plus(lasts), by)
               .orElseThrow(
                   () ->
                       new Failed(
                           Exit.NO,
-                          "There is a token "
-                              + name
-                              + " that is not revoked; take another name."));
+                          "There is a token " + name + " that is not revoked; take another name."));
       return new AdminToken(name, made.text(), made.token().expiresAt());
     } catch (BadSqlGrammarException e) {
       throw new Failed(

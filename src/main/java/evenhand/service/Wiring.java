@@ -150,8 +150,7 @@ class Wiring {
         on,
         tokens,
         book,
-        Optional.ofNullable(decoder.getIfAvailable())
-            .map(d -> new SiteLogin(d, settings.oidc())),
+        Optional.ofNullable(decoder.getIfAvailable()).map(d -> new SiteLogin(d, settings.oidc())),
         user -> Optional.ofNullable(AccountDesk.accountOf(store.accounts(), user)),
         new Allowance(
             binder.bind("evenhand.api.requests-per-minute", Integer.class).orElse(0), clock),
@@ -274,11 +273,7 @@ class Wiring {
 
   @Bean
   CycleMeters cycleMeters(
-      MeterRegistry meters,
-      Store store,
-      AccountDesk accounts,
-      PolicyInForce policy,
-      Clock clock) {
+      MeterRegistry meters, Store store, AccountDesk accounts, PolicyInForce policy, Clock clock) {
     return new CycleMeters(meters, store, accounts, policy, clock);
   }
 

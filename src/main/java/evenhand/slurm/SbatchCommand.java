@@ -125,10 +125,7 @@ record SbatchCommand(
   }
 
   private static List<String> options(
-      SubmitOrder order,
-      SlurmSettings settings,
-      List<String> ownOptions,
-      LocalUsers.LocalUser as) {
+      SubmitOrder order, SlurmSettings settings, List<String> ownOptions, LocalUsers.LocalUser as) {
     Share first = order.on().get(0);
     Tier tier = first.tier();
     String partition = settings.partition() != null ? settings.partition() : tier.partition();

@@ -163,8 +163,7 @@ public final class SlurmCluster implements Cluster {
     }
     command.addAll(List.of("-a", "--states=all"));
     command.addAll(filter);
-    command.add(
-        "--Format=" + (settings.asUser() ? SeenJobs.COLUMNS_WITH_USER : SeenJobs.COLUMNS));
+    command.add("--Format=" + (settings.asUser() ? SeenJobs.COLUMNS_WITH_USER : SeenJobs.COLUMNS));
     return command;
   }
 

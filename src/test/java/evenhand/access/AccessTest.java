@@ -69,8 +69,8 @@ class AccessTest {
       "{\"account\":\"KDG\",\"num_gpus\":1,\"script\":\"#!/bin/sh\\nsleep 9\\n\"}";
 
   /**
-   * Who may use which route, by the first letters of the roles: submitter, owner, operator, auditor,
-   * metrics; admin may use all. A route of the API that is not here fails the test.
+   * Who may use which route, by the first letters of the roles: submitter, owner, operator,
+   * auditor, metrics; admin may use all. A route of the API that is not here fails the test.
    */
   private static final Map<String, String> MAY = new LinkedHashMap<>();
 
@@ -188,9 +188,16 @@ class AccessTest {
             "--evenhand.accounts[2].parent=lab");
     url = "http://127.0.0.1:" + ((WebServerApplicationContext) context).getWebServer().getPort();
     // The first one, as whoever holds the database's settings makes it.
-    Ran made = run(Map.of(), "token", "create", "root", "--admin",
-        "--spring.datasource.url=" + database,
-        "--spring.datasource.username=postgres", "--spring.datasource.password=postgres");
+    Ran made =
+        run(
+            Map.of(),
+            "token",
+            "create",
+            "root",
+            "--admin",
+            "--spring.datasource.url=" + database,
+            "--spring.datasource.username=postgres",
+            "--spring.datasource.password=postgres");
     assertThat(made.status()).as(made.err()).isZero();
     assertThat(made.err()).doesNotContain(made.out().strip());
     tokens.put(Role.ADMIN, made.out().strip());
@@ -199,8 +206,15 @@ class AccessTest {
         Ran next =
             run(
                 Map.of("EVENHAND_TOKEN", tokens.get(Role.ADMIN)),
-                "token", "create", "t-" + role.word(), "--role", role.word(),
-                "--user", "u-" + role.word(), "--account", "KDG");
+                "token",
+                "create",
+                "t-" + role.word(),
+                "--role",
+                role.word(),
+                "--user",
+                "u-" + role.word(),
+                "--account",
+                "KDG");
         assertThat(next.status()).as(next.err()).isZero();
         tokens.put(role, next.out().strip());
       }
@@ -274,7 +288,8 @@ class AccessTest {
     Set<String> routes = new TreeSet<>();
     for (RequestMappingHandlerMapping mapping :
         context.getBeansOfType(RequestMappingHandlerMapping.class).values()) {
-      for (Map.Entry<RequestMappingInfo, HandlerMethod> e : mapping.getHandlerMethods().entrySet()) {
+      for (Map.Entry<RequestMappingInfo, HandlerMethod> e :
+          mapping.getHandlerMethods().entrySet()) {
         for (String path : e.getKey().getPatternValues()) {
           e.getKey()
               .getMethodsCondition()
@@ -369,7 +384,9 @@ class AccessTest {
     assertThat(expired.detail()).contains("short expired at");
     assertThat(run(Role.ADMIN, "token", "create", "lent", "--role", "operator").status()).isZero();
     String lent =
-        sql.sql("select prefix from access_tokens where name = 'lent'").query(String.class).single();
+        sql.sql("select prefix from access_tokens where name = 'lent'")
+            .query(String.class)
+            .single();
     assertThat(run(Role.ADMIN, "token", "create", "lent", "--role", "operator").err())
         .contains("NAME_TAKEN");
     Ran listed = run(Role.ADMIN, "token", "list");
@@ -408,7 +425,8 @@ class AccessTest {
     assertThat(job.status()).as(job.whole().body()).isEqualTo(201);
     assertThat(job.body().path("user").asString()).isEqualTo("u-submitter");
     String id = job.body().path("id").asString();
-    Answer unsaid = ask(Role.SUBMITTER, "POST", "/v1/jobs", JOB.replace("\"account\":\"KDG\",", ""));
+    Answer unsaid =
+        ask(Role.SUBMITTER, "POST", "/v1/jobs", JOB.replace("\"account\":\"KDG\",", ""));
     assertThat(unsaid.body().path("account").asString()).isEqualTo("KDG");
     Answer elsewhere = ask(Role.SUBMITTER, "POST", "/v1/jobs", JOB.replace("KDG", "BCG"));
     assertThat(elsewhere.status()).isEqualTo(403);
@@ -417,7 +435,10 @@ class AccessTest {
         ask(Role.SUBMITTER, "POST", "/v1/jobs", JOB.replace("{\"acc", "{\"user\":\"kim\",\"acc"));
     assertThat(other.status()).isEqualTo(403);
     assertThat(other.detail()).contains("user is kim, but the token is of u-submitter");
-    String second = run(Role.ADMIN, "token", "create", "kim", "--role", "submitter", "--account", "KDG").out().strip();
+    String second =
+        run(Role.ADMIN, "token", "create", "kim", "--role", "submitter", "--account", "KDG")
+            .out()
+            .strip();
     Answer cancel = send("Bearer " + second, "POST", "/v1/jobs/" + id + "/cancel", null);
     assertThat(cancel.status()).isEqualTo(403);
     assertThat(cancel.detail()).contains("is of u-submitter");
@@ -430,7 +451,8 @@ class AccessTest {
     assertThat(byOperator.status()).as(byOperator.err()).isZero();
     Path script = Files.writeString(folder.resolve("train.sh"), "#!/bin/sh\n");
     Path file = Files.writeString(folder.resolve("token"), tokens.get(Role.SUBMITTER) + "\n");
-    Ran cli = run(Map.of(), "submit", "--token-file", file.toString(), "--gpus", "1", script.toString());
+    Ran cli =
+        run(Map.of(), "submit", "--token-file", file.toString(), "--gpus", "1", script.toString());
     assertThat(cli.status()).as(cli.err()).isZero();
     assertThat(run(Map.of(), "submit", "--gpus", "1", script.toString()).err())
         .contains("UNAUTHENTICATED", "--token-file");
@@ -440,7 +462,10 @@ class AccessTest {
 
   @Test
   void nobodyFillsTheQueueAlone() throws Exception {
-    String many = run(Role.ADMIN, "token", "create", "many", "--role", "submitter", "--account", "BCG").out().strip();
+    String many =
+        run(Role.ADMIN, "token", "create", "many", "--role", "submitter", "--account", "BCG")
+            .out()
+            .strip();
     String job = JOB.replace("KDG", "BCG");
     Answer last = null;
     for (int i = 0; i <= 20; i++) {
@@ -480,7 +505,8 @@ class AccessTest {
             "/v1/accounts/lab/weights",
             "{\"weights\":{\"KDG\":9},\"reason\":\"x\",\"by\":\"ada\"}");
     assertThat(posing.status()).isEqualTo(403);
-    assertThat(ask(Role.ADMIN, "PUT", "/v1/accounts/other/weights", weights.formatted("o1")).status())
+    assertThat(
+            ask(Role.ADMIN, "PUT", "/v1/accounts/other/weights", weights.formatted("o1")).status())
         .isEqualTo(200);
     // Somebody whose token names no account submits on the one that the tree attaches them to.
     String lee = run(Role.ADMIN, "token", "create", "lee", "--role", "submitter").out().strip();
@@ -565,10 +591,14 @@ class AccessTest {
     }
     String query = java.net.URLEncoder.encode(text, StandardCharsets.UTF_8);
     assertThat(ask(Role.AUDITOR, "GET", "/v1/audit?user=" + query, null).status()).isIn(200, 422);
-    assertThat(ask(Role.AUDITOR, "GET", "/v1/jobs?account=" + query, null).status())
-        .isIn(200, 422);
-    assertThat(ask(Role.ADMIN, "POST", "/v1/tokens",
-            "{\"name\":\"" + text + "\",\"roles\":[\"admin\"]}").status())
+    assertThat(ask(Role.AUDITOR, "GET", "/v1/jobs?account=" + query, null).status()).isIn(200, 422);
+    assertThat(
+            ask(
+                    Role.ADMIN,
+                    "POST",
+                    "/v1/tokens",
+                    "{\"name\":\"" + text + "\",\"roles\":[\"admin\"]}")
+                .status())
         .isEqualTo(422);
     assertThat(sql.sql("select count(*) from jobs").query(Integer.class).single()).isPositive();
   }
@@ -602,8 +632,7 @@ class AccessTest {
     JWTClaimsSet.Builder set = new JWTClaimsSet.Builder().expirationTime(Date.from(until));
     claims.forEach(set::claim);
     SignedJWT signed =
-        new SignedJWT(
-            new JWSHeader.Builder(JWSAlgorithm.RS256).keyID("site").build(), set.build());
+        new SignedJWT(new JWSHeader.Builder(JWSAlgorithm.RS256).keyID("site").build(), set.build());
     signed.sign(new RSASSASigner(by));
     return "Bearer " + signed.serialize();
   }

@@ -17,8 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class OtherSitesTest {
   private static final ApiServer SERVER = ApiServer.one();
-  private static final String JOB =
-      "{\"account\":\"BCG\",\"num_gpus\":1,\"script\":\"#!/bin/sh\"}";
+  private static final String JOB = "{\"account\":\"BCG\",\"num_gpus\":1,\"script\":\"#!/bin/sh\"}";
 
   @BeforeEach
   void clear() {
@@ -107,8 +106,7 @@ class OtherSitesTest {
     String own = "Origin: http://127.0.0.1:" + SERVER.port();
     assertThat(ask("POST /v1/cycle", "", host(), own, "Sec-Fetch-Site: same-origin"))
         .startsWith("HTTP/1.1 200");
-    assertThat(
-            ask("POST /v1/jobs", JOB, host(), own, "Content-Type: application/json"))
+    assertThat(ask("POST /v1/jobs", JOB, host(), own, "Content-Type: application/json"))
         .startsWith("HTTP/1.1 201");
     // And no other site is told that it may: no answer to a question beforehand.
     assertThat(

@@ -12,8 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
 class TongueTest {
   private static final ApiServer SERVER = ApiServer.one();
   private static final JsonMapper JSON = new JsonMapper();
-  private static final String JOB =
-      "{\"account\":\"BCG\",\"num_gpus\":2,\"script\":\"#!/bin/sh\"}";
+  private static final String JOB = "{\"account\":\"BCG\",\"num_gpus\":2,\"script\":\"#!/bin/sh\"}";
 
   @BeforeEach
   void clear() {
@@ -26,8 +25,7 @@ class TongueTest {
         SERVER.get("/v1/jobs/77", "Accept-Language", "ko-KR,ko;q=0.9,en;q=0.5");
     JsonNode problem = JSON.readTree(answer.body());
     assertThat(problem.path("title").asString()).isEqualTo("찾을 수 없습니다");
-    assertThat(problem.path("detail").asString())
-        .isEqualTo("요청한 대상이 없습니다. (There is no job 77.)");
+    assertThat(problem.path("detail").asString()).isEqualTo("요청한 대상이 없습니다. (There is no job 77.)");
     assertThat(problem.path("code").asString()).isEqualTo("NOT_FOUND");
     assertThat(answer.headers().firstValue("Content-Language")).contains("ko");
     for (String other : new String[] {"en", "de,ko;q=0.5", "*"}) {

@@ -253,7 +253,8 @@ class DescriptionTest {
     try (Stream<Path> files = Files.walk(Path.of("rules"))) {
       for (Path file : files.filter(f -> f.toString().endsWith(".drl")).toList()) {
         Matcher m =
-            Pattern.compile("new Wait\\(\\s*\\$\\w+,\\s*\"([A-Z_]+)\"").matcher(Files.readString(file));
+            Pattern.compile("new Wait\\(\\s*\\$\\w+,\\s*\"([A-Z_]+)\"")
+                .matcher(Files.readString(file));
         while (m.find()) {
           codes.add(m.group(1));
         }
@@ -274,7 +275,8 @@ class DescriptionTest {
     }
     String korean = Files.readString(Path.of("src/main/resources/messages/ko.properties"));
     for (String code : codes) {
-      assertThat(korean).contains("\nproblem." + code + ".title=", "\nproblem." + code + ".detail=");
+      assertThat(korean)
+          .contains("\nproblem." + code + ".title=", "\nproblem." + code + ".detail=");
     }
     String waits = readme.substring(readme.indexOf("| code | clause | it waits because |"));
     Set<String> told = new TreeSet<>(waits());

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Whose accounts are whose to change (A2). The one place where that is decided: whoever knows who is
- * asking hands the name in.
+ * Whose accounts are whose to change (A2). The one place where that is decided: whoever knows who
+ * is asking hands the name in.
  */
 public final class AccountRights {
 

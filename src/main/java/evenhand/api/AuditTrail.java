@@ -59,7 +59,7 @@ final class AuditTrail implements Filter {
     try {
       id = access.audit().begun(entry(request, null));
     } catch (RuntimeException e) {
-      Problems.ofFilter(e, request).writeTo(request, (HttpServletResponse) answer);
+      Problems.answer(e, request, (HttpServletResponse) answer);
       return;
     }
     int status = 500;

@@ -75,8 +75,8 @@ class Description {
   @Bean
   OpenApiCustomizer evenhandDescription(DescribedAnswers answers) {
     return api -> {
-      complete(api);
       answers.complete(api);
+      complete(api);
     };
   }
 
@@ -226,13 +226,14 @@ class Description {
     Schema<Object> schema = typed("object");
     schema.description(shape.title()).additionalProperties(false);
     for (Field<?> field : shape.fields()) {
-      Schema<Object> part = typed(field.type());
-      if (!field.isRequired()) {
+      boolean any = field.type().equals("any");
+      Schema<Object> part = any ? new Schema<>(SpecVersion.V31) : typed(field.type());
+      if (!any && !field.isRequired()) {
         part.addType("null");
       }
       part.description(field.meaning() + ". Must be " + field.right() + ". " + defaultText(field));
       if (field.type().equals("array")) {
-        part.items(typed("string"));
+        part.items(field.inner() == null ? typed("string") : schema(field.inner()));
       }
       if (field.type().equals("object")) {
         part.additionalProperties(typed("string"));

@@ -97,7 +97,7 @@ final class Entrance implements Filter {
         try {
           person = recognise(request);
         } catch (RuntimeException e) {
-          Problems.ofFilter(e, request).writeTo(request, answer);
+          Problems.answer(e, request, answer);
           return;
         }
       }

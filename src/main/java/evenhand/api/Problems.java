@@ -4,6 +4,7 @@ import evenhand.cycle.Desk;
 import evenhand.input.InputFault;
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
@@ -145,9 +146,15 @@ class Problems {
             + " s, a submission with the same Idempotency-Key.");
   }
 
-  /** What went wrong before any route was reached. */
-  static Problem ofFilter(RuntimeException e, HttpServletRequest request) {
-    return isDatabaseAway(e) ? databaseAway(e) : failed(e, request);
+  /** Answers with what went wrong before any route was reached. */
+  static void answer(RuntimeException e, HttpServletRequest request, HttpServletResponse answer)
+      throws IOException {
+    if (isDatabaseAway(e)) {
+      databaseAway(e)
+          .writeTo(request, answer, HttpHeaders.RETRY_AFTER, Integer.toString(RETRY_AFTER_SECONDS));
+    } else {
+      failed(e, request).writeTo(request, answer);
+    }
   }
 
   private static HttpHeaders later() {

@@ -361,7 +361,7 @@ public final class Field<T> {
     return fallbackWords;
   }
 
-  Shape inner() {
+  public Shape inner() {
     return inner;
   }
 

@@ -173,7 +173,8 @@ final class Lint {
               + "|getMethods?|getDeclared\\w*|getFields?|getConstructors?|getResource\\w*|getModule"
               + "|getRecordComponents|getProtectionDomain|currentTimeMillis|nanoTime)\\b");
 
-  private static final Pattern CLAUSE = Pattern.compile("@clause\\s*\\(\\s*[A-Z0-9.]*\\s*\\)");
+  private static final Pattern CLAUSE =
+      Pattern.compile("@clause\\s*\\(\\s*[A-Z]{1,3}[0-9.]*(?![a-z])");
 
   /**
    * Rule text in which comments and what stands in quotes are blank, of the same length and lines:

@@ -57,7 +57,12 @@ final class EffectiveSettings {
       for (ConfigurationPropertyName name : named) {
         ConfigurationProperty property =
             OURS.matcher(name.toString()).matches() ? source.getConfigurationProperty(name) : null;
-        if (property != null && !found.containsKey(name)) {
+        boolean ofCommands =
+            property != null
+                && SettingNames.innermost(property.getOrigin())
+                    instanceof SystemEnvironmentOrigin variable
+                && SettingNames.NO_SETTINGS.contains(variable.getProperty());
+        if (property != null && !ofCommands && !found.containsKey(name)) {
           found.put(
               name,
               new Site.Setting(name.toString(), shown(name.toString()), origin(property, below)));
@@ -81,7 +86,7 @@ final class EffectiveSettings {
   }
 
   private static String origin(ConfigurationProperty property, Object source) {
-    Origin origin = property.getOrigin();
+    Origin origin = SettingNames.innermost(property.getOrigin());
     if (origin instanceof TextResourceOrigin text && text.getResource() != null) {
       boolean ownDefault =
           text.getResource() instanceof ClassPathResource r

@@ -13,6 +13,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.OriginLookup;
+import org.springframework.boot.origin.PropertySourceOrigin;
 import org.springframework.boot.origin.TextResourceOrigin;
 import org.springframework.core.env.CommandLinePropertySource;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -41,7 +42,7 @@ final class SettingNames {
           "evenhand.events.max-clients");
 
   /** Of variables that begin like ours: those of the commands, and those that jobs are given. */
-  private static final Set<String> NO_SETTINGS =
+  static final Set<String> NO_SETTINGS =
       Set.of(
           "EVENHAND_SERVER",
           "EVENHAND_TOKEN",
@@ -215,7 +216,17 @@ final class SettingNames {
     return place(origin);
   }
 
-  static String place(Origin origin) {
+  /** The place itself, where a source only hands on what it is told. */
+  static Origin innermost(Origin origin) {
+    Origin at = origin;
+    while (at instanceof PropertySourceOrigin of && of.getOrigin() != null) {
+      at = of.getOrigin();
+    }
+    return at;
+  }
+
+  static String place(Origin wrapped) {
+    Origin origin = innermost(wrapped);
     if (origin instanceof TextResourceOrigin text && text.getResource() != null) {
       String file = String.valueOf(text.getResource().getFilename());
       return " ("

@@ -29,6 +29,8 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -113,6 +115,16 @@ class ServiceTest {
           .isEqualTo("on,on,on");
       assertThatThrownBy(this::start).hasMessageContaining("another evenhand runs");
       itsHistoryIsAJobSet(context, done);
+      // Whoever may read its folder makes the first admin's token while it runs.
+      assertThat(
+              new SiteAtHand(Clock.systemUTC())
+                  .adminToken(
+                      List.of("--evenhand.data-dir=" + folder.resolve("data")),
+                      "root",
+                      Duration.ofDays(1),
+                      "kim")
+                  .text())
+          .startsWith("evh_");
     }
     Path pid = folder.resolve("data/database/postmaster.pid");
     assertThat(pid).doesNotExist();

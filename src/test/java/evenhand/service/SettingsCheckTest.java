@@ -185,4 +185,43 @@ class SettingsCheckTest {
         .addLast(new MapPropertySource("systemProperties", Map.of("evenhand.crash.at", "x")));
     assertThatCode(() -> SettingsCheck.check(environment)).doesNotThrowAnyException();
   }
+
+  @Test
+  void securityIsOnUnlessTheDemonstrationOrItsOffListensOnLoopback() throws Exception {
+    String simulated = "--evenhand.cluster=simulated";
+    assertThat(Security.isOn(environment(Map.of()))).isFalse();
+    assertThat(Security.isOn(environment(Map.of(), "--server.address=0.0.0.0"))).isTrue();
+    assertThat(Security.isOn(environment(Map.of(), "--server.address="))).isTrue();
+    assertThat(Security.isOn(environment(Map.of(), simulated))).isTrue();
+    assertThat(Security.isOn(environment(Map.of(), simulated, "--evenhand.security=false")))
+        .isFalse();
+    assertThat(Security.isOn(environment(Map.of(), "--evenhand.security=ON"))).isTrue();
+    assertThat(Security.isOn(environment(Map.of("EVENHAND_SECURITY", "on")))).isTrue();
+    for (String address : List.of("0.0.0.0", "192.0.2.7", "::")) {
+      assertThat(
+              fault(environment(Map.of(), "--evenhand.security=off", "--server.address=" + address))
+                  .getMessage())
+          .contains(
+              "evenhand.security is \"off\"",
+              "only where the service listens on loopback",
+              address);
+    }
+    assertThat(fault(environment(Map.of(), "--evenhand.security=maybe")).getMessage())
+        .contains("maybe", "on or off");
+  }
+
+  @Test
+  void jobsOfTheirUsersNeedSecurity() throws Exception {
+    String[] slurm = {
+      "--evenhand.cluster=slurm",
+      "--evenhand.tiers[0].name=4090",
+      "--evenhand.tiers[0].sort-order=20",
+      "--evenhand.tiers[0].tflops=82.6",
+      "--evenhand.accounts[0].id=BCG",
+      "--evenhand.slurm.submit-as=user",
+      "--evenhand.security=off"
+    };
+    assertThat(fault(environment(Map.of(), slurm)).getMessage())
+        .contains("evenhand.slurm.submit-as", "evenhand.security has to be on");
+  }
 }

@@ -2,6 +2,7 @@ package evenhand.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import evenhand.cycle.CycleReport;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
@@ -22,12 +23,16 @@ import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.dataformat.yaml.YAMLMapper;
 
-/** The metrics are there and say what happened; alerts and dashboard use no others. */
-class OpsFilesTest {
+/**
+ * The metrics are there and say what happened, alerts and dashboard use no others, and the health
+ * says when nothing is decided any more.
+ */
+class WatchingTest {
   private static final Pattern METRIC = Pattern.compile("\\bevenhand_[a-z_]+");
 
   /** They count what does not happen in an hour of every cluster. */
@@ -39,16 +44,42 @@ class OpsFilesTest {
           "evenhand_cycle_failures_total");
 
   private static String metrics(ConfigurableApplicationContext context) throws Exception {
-    int port = ((WebServerApplicationContext) context).getWebServer().getPort();
-    HttpResponse<String> answer =
-        HttpClient.newHttpClient()
-            .send(
-                HttpRequest.newBuilder(
-                        URI.create("http://127.0.0.1:" + port + "/actuator/prometheus"))
-                    .build(),
-                HttpResponse.BodyHandlers.ofString());
+    HttpResponse<String> answer = get(context, "/actuator/prometheus");
     assertThat(answer.statusCode()).isEqualTo(200);
     return answer.body();
+  }
+
+  private static HttpResponse<String> get(ConfigurableApplicationContext context, String path)
+      throws Exception {
+    int port = ((WebServerApplicationContext) context).getWebServer().getPort();
+    return HttpClient.newHttpClient()
+        .send(
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
+            HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** As when something changes every job under each cycle: the store refuses what it decides. */
+  private static void aStoreThatRefusesTurnsTheHealthDown(ConfigurableApplicationContext context)
+      throws Exception {
+    JdbcClient sql = context.getBean(JdbcClient.class);
+    sql.sql("create function refuse() returns trigger language plpgsql as 'begin return null; end'")
+        .update();
+    sql.sql("create trigger refuse before update on jobs for each row execute function refuse()")
+        .update();
+    CycleTimer timer = context.getBean(CycleTimer.class);
+    context.getBean(Desk.class).submit(job("BCG", 1), null);
+    for (int i = 0; i < 4; i++) {
+      assertThat(timer.run().result()).isEqualTo(CycleReport.Result.OVERTAKEN);
+    }
+    assertThat(get(context, "/actuator/health").statusCode()).isEqualTo(200);
+    timer.run();
+    HttpResponse<String> down = get(context, "/actuator/health");
+    assertThat(down.statusCode()).isEqualTo(503);
+    assertThat(down.body()).contains("5 cycles in a row were refused by the store");
+    assertThat(value(metrics(context), "evenhand_cycle_undecided")).isEqualTo(5);
+    sql.sql("drop trigger refuse on jobs").update();
+    timer.run();
+    assertThat(get(context, "/actuator/health").statusCode()).isEqualTo(200);
   }
 
   private static double value(String metrics, String line) {
@@ -101,6 +132,7 @@ class OpsFilesTest {
   @Test
   void alertsAndDashboardUseMetricsThatThereAre() throws Exception {
     String metrics;
+    Set<String> there = new TreeSet<>(RARE);
     try (ConfigurableApplicationContext context = service()) {
       Desk desk = context.getBean(Desk.class);
       CycleTimer timer = context.getBean(CycleTimer.class);
@@ -113,9 +145,10 @@ class OpsFilesTest {
       timer.run();
       timer.run();
       metrics = metrics(context);
+      there.addAll(used(metrics));
       assertThat(value(metrics, "evenhand_queue_jobs{account=\"KDG\",code=\"GATHERING\"}"))
           .as(metrics)
-          .isNaN();
+          .isEqualTo(1);
       assertThat(value(metrics, "evenhand_reservations{account=\"KDG\"}")).isEqualTo(1);
       assertThat(value(metrics, "evenhand_gpus{tier=\"4090\",use=\"reserved\"}")).isEqualTo(1);
       assertThat(value(metrics, "evenhand_gpus{tier=\"4090\",use=\"idle\"}")).isZero();
@@ -138,9 +171,9 @@ class OpsFilesTest {
       assertThat(metrics)
           .as("jobs and users are no tags")
           .doesNotContain("job=\"", "user=\"", "kim");
+      aStoreThatRefusesTurnsTheHealthDown(context);
     }
-    Set<String> there = used(metrics);
-    there.addAll(RARE);
+    there.addAll(used(metrics));
     String alerts = text("ops/alerts.yaml");
     JsonNode rules = new YAMLMapper().readTree(alerts).path("groups").path(0).path("rules");
     assertThat(rules.size()).isGreaterThan(8);

@@ -17,6 +17,7 @@ import org.springframework.context.annotation.Import;
   DecisionsRoute.class,
   AccountsRoute.class,
   LedgerRoute.class,
+  RulesRoute.class,
   Body.class,
   Problems.class,
   WebServer.class,

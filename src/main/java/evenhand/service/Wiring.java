@@ -3,6 +3,7 @@ package evenhand.service;
 import evenhand.api.ActivePolicy;
 import evenhand.api.Api;
 import evenhand.api.CycleNow;
+import evenhand.api.RuleBook;
 import evenhand.check.Check;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Cluster;
@@ -16,6 +17,7 @@ import evenhand.cycle.PolicyInForce;
 import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
+import evenhand.cycle.RuleHistory;
 import evenhand.cycle.Steps;
 import evenhand.cycle.Store;
 import evenhand.cycle.accounts.AccountDesk;
@@ -26,6 +28,8 @@ import evenhand.policy.RuleFiles;
 import evenhand.router.HttpRouter;
 import evenhand.simulator.SimulatedCluster;
 import evenhand.slurm.Objections;
+import evenhand.store.PostgresRuleHistory;
+import evenhand.store.PostgresStartEstimates;
 import evenhand.store.PostgresStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Path;
@@ -197,14 +201,16 @@ class Wiring {
       Recorder recorder,
       Mode mode,
       Objections objections,
+      DataSource source,
       CycleSettings settings,
       Clock clock) {
     return new FrontDesk(
         store,
         policy,
         cycle::latest,
-        recorder::readDecision,
+        recorder,
         mode == Mode.SLURM ? objections::to : objections::toScript,
+        new PostgresStartEstimates(source),
         settings,
         clock);
   }
@@ -233,6 +239,17 @@ class Wiring {
   @Bean
   ActivePolicy activePolicy(PolicyInForce policy) {
     return ActivePolicy.of(policy);
+  }
+
+  @Bean
+  RuleHistory ruleHistory(DataSource source) {
+    return new PostgresRuleHistory(source);
+  }
+
+  @Bean
+  RuleBook ruleBook(
+      PolicyInForce policy, Store store, RuleHistory history, Recorder recorder, Clock clock) {
+    return new RuleBookOfService(policy, store, history, recorder, clock);
   }
 
   @Bean

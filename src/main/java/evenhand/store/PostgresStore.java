@@ -681,6 +681,8 @@ public final class PostgresStore implements Store, AutoCloseable {
                 writeOrders(changes);
                 changes.drains().forEach(this::write);
                 writeClaims(changes);
+                new PostgresRuleHistory(sql).count(changes);
+                new PostgresStartEstimates(sql).started(changes);
                 return changes.decision() == null ? null : writeDecision(changes.decision(), kept);
               });
       base = kept[0];
@@ -2003,6 +2005,8 @@ public final class PostgresStore implements Store, AutoCloseable {
               .param(limit)
               .update();
           sql.sql("delete from idempotency_keys where created_at < ?").param(limit).update();
+          new PostgresRuleHistory(sql).forget(limit);
+          new PostgresStartEstimates(sql).forget(limit);
           // An order to submit stays as long as its attempt is open: there is never a second one.
           sql.sql(
                   """

@@ -28,7 +28,8 @@ class DirectionTest {
         knows("hostlist", "hostlist"),
         knows("json", "json", "facts", "outcomes", "input"),
         knows("policy", "policy", "facts", "outcomes", "input"),
-        knows("cycle", "cycle", "policy", "facts", "outcomes"),
+        knows("explain", "explain", "policy", "facts", "outcomes"),
+        knows("cycle", "cycle", "explain", "policy", "facts", "outcomes"),
         knows("slurm", "slurm", "cycle", "facts", "outcomes", "hostlist"),
         knows("store", "store", "cycle", "facts", "outcomes"),
         knows("router", "router", "cycle", "outcomes"),
@@ -37,6 +38,8 @@ class DirectionTest {
         knows(
             "check",
             "check",
+            "explain",
+            "json",
             "simulator",
             "cycle",
             "policy",
@@ -44,7 +47,7 @@ class DirectionTest {
             "outcomes",
             "input",
             "hostlist"),
-        knows("api", "api", "cycle", "policy", "json", "input", "facts", "outcomes"));
+        knows("api", "api", "cycle", "explain", "policy", "json", "input", "facts", "outcomes"));
   }
 
   private static DynamicTest knows(String name, String... known) {

@@ -10,6 +10,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -88,8 +89,12 @@ public final class PostgresRuleHistory implements RuleHistory {
 
   @Override
   public Instant countedSince() {
+    // of no row the least hour is null
     OffsetDateTime first =
-        sql.sql("select min(hour) from rule_counts").query(OffsetDateTime.class).single();
+        sql.sql("select min(hour) as first from rule_counts")
+            .query((rs, n) -> Optional.ofNullable(rs.getObject("first", OffsetDateTime.class)))
+            .single()
+            .orElse(null);
     return first == null ? null : first.toInstant();
   }
 

@@ -5,9 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import evenhand.explain.Change;
 import evenhand.explain.SmallestChanges;
 import evenhand.explain.WhatIf;
+import evenhand.facts.Account;
+import evenhand.facts.Claim;
 import evenhand.facts.Job;
+import evenhand.facts.NodeState;
+import evenhand.facts.Placement;
+import evenhand.facts.PlacementGroup;
 import evenhand.facts.Request;
 import evenhand.facts.Running;
+import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.outcomes.Decided;
@@ -21,6 +27,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.function.LongFunction;
 import org.junit.jupiter.api.Test;
@@ -35,25 +43,102 @@ class SmallestChangesTest {
 
   @Test
   void reservation() throws PolicyFault {
-    Map<String, Integer> seen = hold("reservation", RandomSnapshots::of, 60);
+    Map<String, Integer> seen = hold("reservation", Map.of(), RandomSnapshots::of, 25);
     assertThat(seen.keySet()).contains("num_gpus", "tier", "minimum_tier");
   }
 
   @Test
   void skip() throws PolicyFault {
-    Map<String, Integer> seen = hold("skip", RandomSnapshots::of, 40);
+    Map<String, Integer> seen = hold("skip", Map.of(), RandomSnapshots::of, 15);
     assertThat(seen.keySet()).contains("num_gpus");
   }
 
   @Test
   void budget() throws PolicyFault {
-    Map<String, Integer> seen = hold("budget", s -> BudgetSnapshots.of(s, "budget"), 60);
-    assertThat(seen.keySet()).contains("num_gpus", "nodes", "min_runtime_s", "protection_ends");
+    Map<String, Integer> seen =
+        hold("budget", Map.of(), seed -> BudgetSnapshots.of(seed, "budget"), 70);
+    assertThat(seen.keySet()).contains("num_gpus", "nodes", "protection_ends");
   }
 
-  private static Map<String, Integer> hold(String name, LongFunction<Snapshot> worlds, int count)
+  /** On GPUs that are claimed only work that leaves in time may run (G3), or unallocated (K7). */
+  @Test
+  void budgetWithAClaim() throws PolicyFault {
+    Map<String, Integer> seen =
+        hold("budget", Map.of("gang_reservation", "claim"), SmallestChangesTest::claimed, 15);
+    assertThat(seen.keySet()).contains("num_gpus", "min_runtime_s");
+  }
+
+  /** Half of each node is idle and claimed for a job of whole nodes; others want what is idle. */
+  private static Snapshot claimed(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    Instant now = Instant.parse("2026-04-10T09:00:00Z");
+    Tier tier = new Tier("h100", 30, 989, 8, true, "h100", "gpu:h100");
+    PlacementGroup group = new PlacementGroup(tier, 8, NodeState.UP);
+    List<Placement> placements = new ArrayList<>();
+    List<Running> running = new ArrayList<>();
+    List<Share> wanted = new ArrayList<>();
+    Instant ready = now.plusSeconds(600L * random.nextInt(1, 12));
+    int nodes = random.nextInt(1, 4);
+    for (int i = 0; i < nodes; i++) {
+      int idle = random.nextInt(1, 7);
+      placements.add(new Placement("n" + i, group, idle, 0, null));
+      wanted.add(new Share("n" + i, tier, 8));
+      running.add(
+          new Running(
+              "r" + i,
+              "B",
+              List.of(new Share("n" + i, tier, 8 - idle)),
+              now.minusSeconds(600),
+              i == 0 ? ready : now.plusSeconds(60L * i),
+              true,
+              true));
+    }
+    List<Job> jobs = new ArrayList<>();
+    jobs.add(
+        new Job("1", "A", "kim", nodes, 8, null, 0, 9, now.minusSeconds(900), 3600, true, 1));
+    for (int i = 2; i < 8; i++) {
+      jobs.add(
+          new Job(
+              "" + i,
+              random.nextBoolean() ? "A" : "C",
+              "lee",
+              random.nextInt(1, 3),
+              random.nextInt(1, 5),
+              null,
+              0,
+              0,
+              now.minusSeconds(60L * i),
+              900L * random.nextInt(0, 12),
+              random.nextBoolean(),
+              1));
+    }
+    return new Snapshot(
+        "budget",
+        now,
+        "main",
+        List.of(tier),
+        placements,
+        List.of(
+            new Account("A", null, 1, 0, 0),
+            new Account("B", null, 1, 0, 90_000),
+            new Account("C", null, 1, 0, 30_000)),
+        jobs,
+        List.of(),
+        running,
+        List.of(
+            new Claim(
+                "1",
+                wanted,
+                now.minusSeconds(60),
+                ready,
+                running.stream().map(Running::job).toList())),
+        Set.of());
+  }
+
+  private static Map<String, Integer> hold(
+      String name, Map<String, String> settings, LongFunction<Snapshot> worlds, int count)
       throws PolicyFault {
-    Policy policy = Policies.load(Optional.empty(), name, Map.of());
+    Policy policy = Policies.load(Optional.empty(), name, settings);
     Map<String, Integer> seen = new TreeMap<>();
     for (long seed = SEED; seed < SEED + count; seed++) {
       Snapshot world = worlds.apply(seed);

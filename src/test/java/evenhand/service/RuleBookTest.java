@@ -81,7 +81,7 @@ class RuleBookTest {
       assertThat(clause(now, "D4").text()).startsWith("D4  Edited since.");
       assertThat(clause(now, "D1").lastDay()).isEqualTo(1);
       assertThat(now.neverFired())
-          .contains("D5 A later job never takes a GPU that an earlier job has reserved");
+          .contains("R3 A reservation whose job is no longer first is released");
       assertThat(now.neverFired()).noneMatch(r -> r.startsWith("D1 "));
       assertThat(clause(now, "F1").rules().get(0).lastDay()).as("makes no outcome").isNull();
       assertThat(clause(now, "R3").scenarios())

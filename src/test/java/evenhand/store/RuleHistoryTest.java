@@ -97,10 +97,14 @@ class RuleHistoryTest {
     submit(2);
     submit(2);
     after(5);
-    after(5); // nothing new: not recorded, not counted
     assertThat(count(T0, "D1")).isEqualTo(1);
     assertThat(count(T0, "D3")).isEqualTo(1);
     assertThat(count(T0, "R2")).isEqualTo(1);
+    after(5); // the first one gathers, which is new
+    assertThat(count(T0, "D2")).isEqualTo(1);
+    assertThat(count(T0, "R2")).isEqualTo(2);
+    after(5); // nothing new: not recorded, not counted
+    assertThat(count(T0, "R2")).isEqualTo(2);
     assertThat(history.counts(T0))
         .allSatisfy(
             c -> {

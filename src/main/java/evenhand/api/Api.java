@@ -25,6 +25,7 @@ import org.springframework.context.annotation.Import;
   EventsRoute.class,
   EventStreams.class,
   Page.class,
+  RulesRoute.class,
   Body.class,
   Problems.class,
   WebServer.class,

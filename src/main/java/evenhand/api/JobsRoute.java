@@ -135,13 +135,36 @@ class JobsRoute {
 
   @GetMapping("/{id}/why")
   @Operation(
-      summary = "Why a job is where it is, and with against= why it is before or after another")
+      summary = "Why a job is where it is",
+      description =
+          "eliminated has every placement in one row, by what it fails at, the nearest miss first."
+              + " story tells what became of a job that does not only wait. What takes longer is"
+              + " asked for: changes, estimate.")
   @Parameter(
       in = ParameterIn.QUERY,
       name = "against",
       description = "another waiting job: which of the two comes first, and why")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "at",
+      description = "as it was at this time in UTC, by what was recorded")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "changes",
+      description = "true: the smallest changes that would start it now; the policy is asked")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "estimate",
+      description = "true: when it will probably start, by short simulations")
   Views.Explanation why(@PathVariable String id, HttpServletRequest request) {
-    String other = Query.one(request, "against");
-    return Views.Explanation.of(desk.why(id), other == null ? null : desk.against(id, other));
+    Query query = Query.only(request, "against", "at", "changes", "estimate");
+    String other = query.text("against");
+    Desk.WhyAsked asked =
+        new Desk.WhyAsked(query.instant("at"), query.flag("changes"), query.flag("estimate"));
+    if (asked.at() != null && (other != null || asked.estimate())) {
+      throw Query.fault("at", "cannot stand beside against or estimate, which are about now");
+    }
+    return Views.Explanation.of(
+        desk.why(id, asked), other == null ? null : desk.against(id, other));
   }
 }

@@ -49,21 +49,42 @@ final class Query {
     return new Query(request);
   }
 
-  /** The one parameter that a request which is no list may have; null when it has none. */
-  static String one(HttpServletRequest request, String name) {
+  /** The parameters of a request that is no list; all others are refused. */
+  static Query only(HttpServletRequest request, String... names) {
+    List<String> known = List.of(names);
     String query = request.getQueryString();
-    if (query == null || query.isEmpty()) {
-      return null;
+    if (query != null && !query.isEmpty()) {
+      for (String part : query.split("&")) {
+        String name = part.split("=", 2)[0];
+        if (!known.contains(name)) {
+          throw fault(name, "is no parameter here; " + Spelling.hint(name, known));
+        }
+        String[] values = request.getParameterValues(name);
+        if (values != null && values.length > 1) {
+          throw fault(name, "stands here more than once; give it once");
+        }
+      }
     }
-    String first = query.split("[=&]", 2)[0];
-    if (!first.equals(name)) {
-      throw fault(first, "is no parameter here; " + name + " is the only one");
+    return new Query(request);
+  }
+
+  /** Whether a parameter says true; false where it is not given. */
+  boolean flag(String name) {
+    String value = text(name);
+    if (value != null && !value.equals("true") && !value.equals("false")) {
+      throw fault(name, "must be true or false");
     }
-    String[] values = request.getParameterValues(name);
-    if (values.length > 1 || request.getParameterMap().size() > 1) {
-      throw fault(name, "must stand here alone, and once");
+    return "true".equals(value);
+  }
+
+  /** A parameter as an instant; null where it is not given. */
+  Instant instant(String name) {
+    String value = text(name);
+    try {
+      return value == null ? null : Instant.parse(value);
+    } catch (DateTimeParseException e) {
+      throw fault(name, "must be a time in UTC such as 2026-04-10T09:00:00Z");
     }
-    return values[0].isBlank() ? null : values[0];
   }
 
   /** Checks that a request which is no list has no parameters. */

@@ -7,6 +7,7 @@ import evenhand.cycle.DecisionFound;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.Receipts;
+import evenhand.explain.SmallestChanges;
 import evenhand.facts.Share;
 import evenhand.policy.AccountTree;
 import io.swagger.v3.oas.annotations.media.Schema;
@@ -276,7 +277,13 @@ final class Views {
       @JsonProperty("ahead_count") int aheadCount,
       String decision,
       Instant at,
-      @JsonInclude(JsonInclude.Include.NON_NULL) Comparison against) {
+      @JsonInclude(JsonInclude.Include.NON_NULL) Comparison against,
+      @JsonProperty("as_of") Instant asOf,
+      List<Miss> eliminated,
+      @JsonInclude(JsonInclude.Include.NON_NULL) Changes changes,
+      @JsonInclude(JsonInclude.Include.NON_NULL) Bound bound,
+      List<Told> story,
+      @JsonInclude(JsonInclude.Include.NON_NULL) Estimate estimate) {
 
     /**
      * @param against how it stands to another job, where that was asked; else null
@@ -297,7 +304,126 @@ final class Views {
           v.aheadCount(),
           v.decision(),
           v.at(),
-          against == null ? null : Comparison.of(against));
+          against == null ? null : Comparison.of(against),
+          v.details().asOf(),
+          v.details().eliminated().stream().map(Miss::of).toList(),
+          Changes.of(v.details().changes()),
+          Bound.of(v.details().bound()),
+          v.details().story().stream().map(Told::of).toList(),
+          Estimate.of(v.details().estimate()));
+    }
+  }
+
+  /** See {@link evenhand.explain.Miss}. */
+  @Schema(name = "Miss")
+  record Miss(
+      String tier,
+      int capacity,
+      String state,
+      String condition,
+      int placements,
+      String node,
+      int idle,
+      int reserved,
+      int needed,
+      @JsonProperty("reserved_for") String reservedFor,
+      @JsonProperty("protected_until") Instant protectedUntil,
+      String message) {
+
+    static Miss of(evenhand.explain.Miss m) {
+      return new Miss(
+          m.tier(),
+          m.capacity(),
+          m.state(),
+          m.condition(),
+          m.placements(),
+          m.node(),
+          m.idle(),
+          m.reserved(),
+          m.needed(),
+          m.holder(),
+          m.until(),
+          m.message());
+    }
+  }
+
+  /**
+   * See {@link SmallestChanges}.
+   *
+   * @param asIs where the next cycle would start it as it is, else null
+   */
+  @Schema(name = "Changes")
+  record Changes(
+      @JsonProperty("as_is") List<Gpus> asIs, List<Change> items, int asked, boolean complete) {
+
+    static Changes of(SmallestChanges c) {
+      return c == null
+          ? null
+          : new Changes(
+              c.asIs() == null ? null : c.asIs().stream().map(Gpus::of).toList(),
+              c.changes().stream().map(Change::of).toList(),
+              c.asked(),
+              c.complete());
+    }
+  }
+
+  /** See {@link evenhand.explain.Change}. */
+  @Schema(name = "Change")
+  record Change(
+      String kind,
+      Object from,
+      Object to,
+      List<Gpus> on,
+      List<String> ends,
+      @JsonProperty("protected_jobs") List<String> protectedJobs,
+      Boolean anew,
+      String message) {
+
+    static Change of(evenhand.explain.Change c) {
+      return new Change(
+          c.kind(),
+          c.from(),
+          c.to(),
+          c.on().stream().map(Gpus::of).toList(),
+          c.ends(),
+          c.protectedJobs(),
+          c.anew(),
+          c.message());
+    }
+  }
+
+  /** See {@link Desk.Bound}. */
+  @Schema(name = "Bound")
+  record Bound(@JsonProperty("not_later_than") Instant notLaterThan, String message) {
+
+    static Bound of(Desk.Bound b) {
+      return b == null ? null : new Bound(b.notLaterThan(), b.message());
+    }
+  }
+
+  /** See {@link Desk.Told}. */
+  @Schema(name = "Told")
+  record Told(Instant at, String what, String rule, String message, String decision) {
+
+    static Told of(Desk.Told t) {
+      return new Told(t.at(), t.what(), t.rule(), t.message(), t.decision());
+    }
+  }
+
+  /** See {@link Desk.Estimate}. */
+  @Schema(name = "Estimate")
+  record Estimate(
+      Instant p50,
+      Instant p90,
+      int runs,
+      @JsonProperty("earlier_checked") int checked,
+      @JsonProperty("earlier_held") int held,
+      String message) {
+
+    static Estimate of(Desk.Estimate e) {
+      return e == null
+          ? null
+          : new Estimate(e.p50(), e.p90(), e.runs(), e.checked(), e.held(), e.message());
     }
   }
 

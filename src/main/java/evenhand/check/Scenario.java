@@ -1,6 +1,7 @@
 package evenhand.check;
 
 import evenhand.facts.Account;
+import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +15,8 @@ import java.util.stream.Collectors;
  * @param settings parameters and choices of the policy changed for it
  * @param nodes GPUs by node and tier name
  * @param accounts with the usage they start with
+ * @param situation all that one cycle knows, of which one decision is made: then there is one step,
+ *     and nothing in it happens but that decision. Null where steps tell a story
  */
 public record Scenario(
     String file,
@@ -24,7 +27,8 @@ public record Scenario(
     List<Tier> tiers,
     Map<String, Map<String, Integer>> nodes,
     List<Account> accounts,
-    List<Step> steps) {
+    List<Step> steps,
+    Snapshot situation) {
 
   /** As a number of GPUs to free: all that are held there. */
   public static final int ALL_HELD = Integer.MAX_VALUE;

@@ -5,6 +5,7 @@ import evenhand.check.Scenario.Step;
 import evenhand.check.Scenario.Submit;
 import evenhand.cycle.JobState;
 import evenhand.facts.Account;
+import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
 import evenhand.hostlist.HostList;
 import evenhand.input.Document;
@@ -14,6 +15,7 @@ import evenhand.input.Section;
 import evenhand.input.Shape;
 import evenhand.input.Spelling;
 import evenhand.input.Value;
+import evenhand.json.SnapshotJson;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -154,12 +156,26 @@ public final class ScenarioFile {
   private static final Field<Value> CLAUSES = Field.any("clauses", "clause ids").or(null);
   private static final Field<String> POLICY = Field.text("policy").or("reservation");
   private static final Field<Value> SET = Field.any("set", "parameters and choices").or(null);
-  private static final Field<Value> TIERS = Field.any("tiers", "tiers by name");
-  private static final Field<Value> NODES = Field.any("nodes", GPUS_RIGHT);
+  private static final Field<Value> TIERS = Field.any("tiers", "tiers by name").or(null);
+  private static final Field<Value> NODES = Field.any("nodes", GPUS_RIGHT).or(null);
   private static final Field<Value> ACCOUNTS = Field.any("accounts", "accounts by name").or(null);
-  private static final Field<List<Section>> STEPS = Field.list("steps", STEP);
+  private static final Field<List<Section>> STEPS = Field.list("steps", STEP).or(null);
+  private static final Field<Value> SITUATION =
+      Field.any("situation", "a snapshot, as decide takes it").or(null);
   private static final Shape SCENARIO =
-      Shape.of("a scenario", TITLE, CLAUSES, POLICY, SET, TIERS, NODES, ACCOUNTS, STEPS);
+      Shape.of(
+          "a scenario",
+          TITLE,
+          CLAUSES,
+          POLICY,
+          SET,
+          TIERS,
+          NODES,
+          ACCOUNTS,
+          STEPS,
+          SITUATION,
+          EXPECT,
+          WAITS);
 
   private static final Set<String> TYPES =
       new TreeSet<>(
@@ -205,6 +221,21 @@ public final class ScenarioFile {
 
   private Scenario scenario() {
     Section s = document.read(SCENARIO);
+    if (s.has(SITUATION)) {
+      return situation(s);
+    }
+    for (Field<?> needed : List.of(TIERS, NODES, STEPS)) {
+      if (!s.has(needed)) {
+        s.fault(
+            needed.name() + " is missing; a scenario has tiers, nodes and steps, or a situation");
+      }
+    }
+    for (Field<?> wrong : List.of(EXPECT, WAITS)) {
+      if (s.has(wrong)) {
+        s.fault(wrong, "stands in a step where there is no situation");
+      }
+    }
+    document.check();
     members(s.get(TIERS)).forEach(this::tier);
     accounts(s.get(ACCOUNTS), null);
     document.check(); // all that follows refers to these
@@ -229,7 +260,86 @@ public final class ScenarioFile {
         List.copyOf(tiers.values()),
         nodes,
         parentsFirst(),
-        steps);
+        steps,
+        null);
+  }
+
+  /** One decision, on all that a cycle knew. */
+  private Scenario situation(Section s) {
+    for (Field<?> wrong : List.of(TIERS, NODES, ACCOUNTS, STEPS)) {
+      if (s.has(wrong)) {
+        s.fault(wrong, "cannot stand beside a situation, which has its own");
+      }
+    }
+    Snapshot read = SnapshotJson.readWithin(s.get(SITUATION));
+    document.check();
+    read.tiers().forEach(t -> tiers.put(t.name(), t));
+    read.accounts().forEach(a -> accounts.put(a.id(), a));
+    read.placements().forEach(p -> exists(p.node(), p.tier().name()));
+    read.reservations().forEach(r -> exists(r.node(), r.tier().name()));
+    read.running().forEach(r -> r.on().forEach(o -> exists(o.node(), o.tier().name())));
+    read.claims().forEach(c -> c.on().forEach(o -> exists(o.node(), o.tier().name())));
+    read.jobs().forEach(j -> jobs.add(j.id()));
+    read.running().forEach(r -> jobs.add(r.job()));
+    read.reservations().forEach(r -> jobs.add(r.job()));
+    read.claims().forEach(c -> jobs.add(c.job()));
+    List<Expected> expect = blank(s.get(EXPECT)) ? null : expected(s.get(EXPECT));
+    List<Expected> waits = blank(s.get(WAITS)) ? null : waits(s.get(WAITS));
+    if (expect == null && waits == null) {
+      s.fault("claims nothing; write expect (`[]` for nothing), or waits");
+    }
+    document.check();
+    String policy = s.get(POLICY);
+    return new Scenario(
+        file,
+        s.get(TITLE) == null ? file : s.get(TITLE),
+        names(s.get(CLAUSES)),
+        policy,
+        settings(s.get(SET)),
+        read.tiers(),
+        Map.of(),
+        read.accounts(),
+        List.of(decides(s.value().line(), expect, waits)),
+        new Snapshot(
+            policy,
+            read.now(),
+            read.cluster(),
+            read.tiers(),
+            read.placements(),
+            read.accounts(),
+            read.jobs(),
+            read.reservations(),
+            read.running(),
+            read.claims(),
+            read.workStays()));
+  }
+
+  private void exists(String node, String tier) {
+    tiersOf.computeIfAbsent(node, n -> new LinkedHashSet<>()).add(tier);
+  }
+
+  /** A step in which nothing happens but a decision. */
+  private static Step decides(int line, List<Expected> expect, List<Expected> waits) {
+    return new Step(
+        line,
+        Duration.ZERO,
+        Map.of(),
+        Map.of(),
+        Map.of(),
+        Map.of(),
+        Map.of(),
+        List.of(),
+        List.of(),
+        Map.of(),
+        List.of(),
+        List.of(),
+        1,
+        expect,
+        waits,
+        null,
+        null,
+        null,
+        null);
   }
 
   private void tier(String name, Value v) {

@@ -10,6 +10,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 
@@ -84,7 +86,11 @@ public final class Commands {
     policy.addSubcommand("rollback", new RolloutCommands.RollbackCommand(console));
     policy.addSubcommand("history", new RolloutCommands.HistoryCommand(console));
     policy.addSubcommand("shadow", new RolloutCommands.ShadowCommand(console));
+    policy.addSubcommand("doc", new PolicyDocCommand(console));
     add("policy", policy);
+    CommandLine scenario = new CommandLine(new ScenarioCommands.ScenarioGroup(console));
+    scenario.addSubcommand("record", new ScenarioCommands.RecordCommand(console));
+    add("scenario", scenario);
     add("submit", new CommandLine(new SubmitCommand(console))).setStopAtPositional(true);
     add("jobs", new JobsCommand(console));
     add("job", new JobCommand(console));
@@ -185,8 +191,17 @@ public final class Commands {
 
   private static String sentence(CommandLine.ParameterException e) {
     CommandLine command = e.getCommandLine();
+    if (e instanceof CommandLine.OverwrittenOptionException twice) {
+      return called(twice.getOverwritten()) + " stands there more than once; give it once.";
+    }
+    if (e instanceof CommandLine.MissingParameterException missing
+        && !missing.getMissing().isEmpty()) {
+      return missing(missing.getMissing().get(0), e.getMessage());
+    }
     if (!(e instanceof CommandLine.UnmatchedArgumentException unmatched)) {
-      return e.getMessage();
+      return e.getArgSpec() != null && e.getCause() == null && e.getValue() == null
+          ? e.getMessage()
+          : wrongValue(e);
     }
     String word = Table.clean(unmatched.getUnmatched().get(0));
     String plain = word.split("=", 2)[0];
@@ -203,6 +218,58 @@ public final class Commands {
         + "; "
         + Spelling.hint(plain, command.getSubcommands().keySet());
   }
+
+  private static String called(ArgSpec arg) {
+    return arg instanceof OptionSpec option ? option.longestName() : arg.paramLabel();
+  }
+
+  private static String missing(ArgSpec arg, String message) {
+    if (arg instanceof OptionSpec option) {
+      return message.startsWith("Missing required option")
+          ? option.longestName() + " is missing: " + said(arg)
+          : option.longestName() + " needs a value, " + arg.paramLabel() + ": " + said(arg);
+    }
+    return "Say " + arg.paramLabel() + ": " + said(arg);
+  }
+
+  private static String said(ArgSpec arg) {
+    return arg.description().length == 0 ? "see --help." : String.join(" ", arg.description());
+  }
+
+  /** What was asked, why not, what would work: a value that an option cannot take. */
+  private static String wrongValue(CommandLine.ParameterException e) {
+    ArgSpec arg = e.getArgSpec();
+    if (arg == null) {
+      return e.getMessage();
+    }
+    Class<?> type = arg.auxiliaryTypes().length > 0 ? arg.auxiliaryTypes()[0] : arg.type();
+    String right;
+    if (type.isEnum()) {
+      right =
+          "must be one of "
+              + java.util.Arrays.stream(type.getEnumConstants())
+                  .map(Object::toString)
+                  .collect(Collectors.joining(", "));
+    } else if (List.of(int.class, Integer.class, long.class, Long.class).contains(type)) {
+      right = "must be a whole number";
+    } else if (List.of(double.class, Double.class).contains(type)) {
+      right = "must be a number";
+    } else if (java.util.Map.class.isAssignableFrom(arg.type())) {
+      right = "must be written " + arg.paramLabel();
+    } else {
+      return e.getMessage();
+    }
+    java.util.regex.Matcher given = GIVEN.matcher(String.valueOf(e.getMessage()));
+    String value = e.getValue() != null ? e.getValue() : given.find() ? given.group(1) : null;
+    return called(arg)
+        + " "
+        + right
+        + (value == null ? "." : ", not \"" + Table.clean(value) + "\".");
+  }
+
+  /** The value in picocli's own message, which names the option first. */
+  private static final java.util.regex.Pattern GIVEN =
+      java.util.regex.Pattern.compile("(?:: |but was )'([^']*)'");
 
   private int failed(Exception e) {
     if (e instanceof Failed known) {

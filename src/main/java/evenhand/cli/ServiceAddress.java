@@ -256,10 +256,11 @@ final class ServiceAddress {
       Console console, String method, String path, String json, Map<String, String> headers) {
     String url = url(console);
     try {
-      URI uri = URI.create(url + path);
-      if (uri.getHost() == null || !List.of("http", "https").contains(uri.getScheme())) {
+      URI base = URI.create(url);
+      if (base.getHost() == null || !List.of("http", "https").contains(base.getScheme())) {
         throw new IllegalArgumentException("no host");
       }
+      URI uri = URI.create(url + path);
       HttpRequest.Builder request =
           HttpRequest.newBuilder(uri)
               .version(HttpClient.Version.HTTP_1_1)
@@ -331,7 +332,8 @@ final class ServiceAddress {
   private static Failed refusal(int status, JsonNode problem) {
     String code = problem.get("code").asString("");
     StringBuilder text = new StringBuilder();
-    boolean ofForm = code.equals("INVALID_REQUEST") || code.equals("MALFORMED_REQUEST");
+    boolean ofForm =
+        List.of("INVALID_REQUEST", "MALFORMED_REQUEST", "BODY_TOO_LARGE").contains(code);
     JsonNode errors = problem.path("errors");
     if (ofForm && errors.size() > 0) {
       for (JsonNode error : errors) {

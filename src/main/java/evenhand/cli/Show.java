@@ -34,12 +34,22 @@ final class Show {
     return String.format(java.util.Locale.ROOT, "%.1f %%", part * 100);
   }
 
-  /** Seconds as hours with one decimal, e.g. GPU-seconds as GPU-hours. */
+  /**
+   * Seconds as hours with one decimal, e.g. GPU-seconds as GPU-hours; little of it with two digits
+   * that say something, so that what is beside it can be read.
+   */
   static String hours(JsonNode of, String field) {
     JsonNode value = of.path(field);
-    return value.isNumber()
-        ? String.format(java.util.Locale.ROOT, "%.1f", value.asDouble() / 3600)
-        : null;
+    if (!value.isNumber()) {
+      return null;
+    }
+    double hours = value.asDouble() / 3600;
+    return hours == 0 || Math.abs(hours) >= 0.95
+        ? String.format(java.util.Locale.ROOT, "%.1f", hours)
+        : java.math.BigDecimal.valueOf(hours)
+            .round(new java.math.MathContext(2))
+            .stripTrailingZeros()
+            .toPlainString();
   }
 
   /** Names with commas between; null for none. */

@@ -1,5 +1,7 @@
 package evenhand.cli;
 
+import java.util.ArrayList;
+import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -19,6 +21,22 @@ final class WhyCommand extends Command {
       description = "Say which of the two jobs comes first in the queue, and why.")
   private String against;
 
+  @Option(
+      names = "--at",
+      paramLabel = "TIME",
+      description = "As it was at this time in UTC, by what was recorded then.")
+  private String at;
+
+  @Option(
+      names = "--changes",
+      description = "Ask the policy for the smallest changes that would start it now.")
+  private boolean changes;
+
+  @Option(
+      names = "--estimate",
+      description = "Simulate the queue some times: when it will probably start.")
+  private boolean estimate;
+
   @Mixin private ServiceAddress service;
   @Mixin private Output output;
 
@@ -29,12 +47,7 @@ final class WhyCommand extends Command {
   @Override
   public Integer call() {
     JsonNode why =
-        service.get(
-            console(),
-            "/v1/jobs/"
-                + ServiceAddress.id("job", id)
-                + "/why"
-                + (against == null ? "" : "?against=" + ServiceAddress.encode(against)));
+        service.get(console(), "/v1/jobs/" + ServiceAddress.id("job", id) + "/why" + query());
     if (output.isJson()) {
       print(why.toString());
       return Exit.DONE;
@@ -69,6 +82,11 @@ final class WhyCommand extends Command {
     line("Waits for job: ", Show.text(why, "behind"));
     line("Decision: ", Show.text(why, "decision"));
     line("Decided at: ", Show.text(why, "at"));
+    line("Not later than: ", Show.text(why.path("bound"), "not_later_than"));
+    estimated(why.path("estimate"));
+    changes(why.path("changes"));
+    eliminated(why.path("eliminated"));
+    story(why.path("story"));
     JsonNode ahead = why.path("ahead");
     if (ahead.size() > 0) {
       int count = why.path("ahead_count").asInt();
@@ -81,6 +99,97 @@ final class WhyCommand extends Command {
       console().out().print(QueueCommand.table(ahead).text());
     }
     return Exit.DONE;
+  }
+
+  private String query() {
+    List<String> parts = new ArrayList<>();
+    if (against != null) {
+      parts.add("against=" + ServiceAddress.encode(against));
+    }
+    if (at != null) {
+      parts.add("at=" + ServiceAddress.encode(at));
+    }
+    if (changes) {
+      parts.add("changes=true");
+    }
+    if (estimate) {
+      parts.add("estimate=true");
+    }
+    return parts.isEmpty() ? "" : "?" + String.join("&", parts);
+  }
+
+  private void estimated(JsonNode found) {
+    if (!found.isObject()) {
+      return;
+    }
+    String half = Show.text(found, "p50");
+    String most = Show.text(found, "p90");
+    line(
+        "Probably: ",
+        (half == null ? "later than was simulated" : half)
+            + " (p50), "
+            + (most == null ? "later than was simulated" : most)
+            + " (p90)");
+    line("", Show.text(found, "message"));
+  }
+
+  private void changes(JsonNode found) {
+    if (!found.isObject()) {
+      return;
+    }
+    print("");
+    if (found.path("as_is").isArray()) {
+      print("As it is it starts in the next cycle, on " + Show.gpus(found.path("as_is")) + ".");
+      return;
+    }
+    print(
+        found.path("items").isEmpty()
+            ? "No single change of what it asks would start it now."
+            : "The smallest changes that would start it, each by itself:");
+    for (JsonNode change : found.path("items")) {
+      line("  - ", Show.text(change, "message"));
+    }
+    if (!found.path("complete").asBoolean()) {
+      print("  Not everything was tried: there is too much of it.");
+    }
+  }
+
+  private void eliminated(JsonNode rows) {
+    if (rows.isEmpty()) {
+      return;
+    }
+    print("");
+    Table table =
+        Table.of("TIER", ">GPUS", "STATE", ">PLACEMENTS", "FAIL AT", ">IDLE", ">NEEDED", "NEAREST");
+    for (JsonNode row : rows) {
+      table.row(
+          Show.text(row, "tier"),
+          Show.text(row, "capacity"),
+          Show.text(row, "state"),
+          Show.text(row, "placements"),
+          Show.text(row, "condition"),
+          Show.text(row, "idle"),
+          Show.text(row, "needed"),
+          Show.text(row, "message"));
+    }
+    console().out().print(table.text());
+  }
+
+  private void story(JsonNode told) {
+    if (told.isEmpty()) {
+      return;
+    }
+    print("");
+    Table table = Table.of("AT", "WHAT", "CLAUSE", "DECISION", "");
+    for (JsonNode event : told) {
+      table.row(
+          Show.text(event, "at"),
+          Show.text(event, "what"),
+          Show.text(event, "rule"),
+          Show.text(event, "decision"),
+          Show.text(event, "message"));
+    }
+    console().out().print(table.text());
   }
 
   private void line(String before, String text) {

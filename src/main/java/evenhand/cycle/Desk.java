@@ -1,5 +1,7 @@
 package evenhand.cycle;
 
+import evenhand.explain.Miss;
+import evenhand.explain.SmallestChanges;
 import evenhand.facts.NodeState;
 import evenhand.facts.Share;
 import evenhand.policy.AccountTree;
@@ -61,6 +63,26 @@ public interface Desk {
   List<PlacementView> placements();
 
   Explanation why(String id);
+
+  /**
+   * The same, with more than is told to everybody. A desk that knows no more leaves it out.
+   *
+   * @throws Refused with code {@code NOT_FOUND} when nothing is recorded of the time asked for
+   */
+  default Explanation why(String id, WhyAsked asked) {
+    return why(id);
+  }
+
+  /**
+   * What is asked besides.
+   *
+   * @param at as it was at that time, by what was recorded; null for now
+   * @param changes whether the smallest changes are wanted that would start it
+   * @param estimate whether simulations of the queue are wanted
+   */
+  record WhyAsked(Instant at, boolean changes, boolean estimate) {
+    public static final WhyAsked PLAIN = new WhyAsked(null, false, false);
+  }
 
   /**
    * Which of two waiting jobs comes first, and why.
@@ -261,7 +283,104 @@ public interface Desk {
       List<QueueLine> ahead,
       int aheadCount,
       String decision,
-      Instant at) {}
+      Instant at,
+      Details details) {
+
+    /** Without details. */
+    public Explanation(
+        String id,
+        JobState state,
+        String code,
+        String rule,
+        String ruleName,
+        String message,
+        String behind,
+        String needs,
+        String best,
+        Integer position,
+        List<QueueLine> ahead,
+        int aheadCount,
+        String decision,
+        Instant at) {
+      this(
+          id,
+          state,
+          code,
+          rule,
+          ruleName,
+          message,
+          behind,
+          needs,
+          best,
+          position,
+          ahead,
+          aheadCount,
+          decision,
+          at,
+          Details.NONE);
+    }
+  }
+
+  /**
+   * What stands behind an explanation.
+   *
+   * @param asOf of which moment {@code eliminated} and {@code changes} are; null when they are
+   *     empty
+   * @param eliminated what of the cluster is no place for it, and why, the nearest miss first
+   * @param changes the smallest changes that would start it; null when not asked for
+   * @param bound when it starts at the latest; null for a job that does not wait
+   * @param story what became of it so far, oldest first; empty for one that has only waited
+   * @param estimate when it will probably start; null when not asked for
+   */
+  record Details(
+      Instant asOf,
+      List<Miss> eliminated,
+      SmallestChanges changes,
+      Bound bound,
+      List<Told> story,
+      Estimate estimate) {
+    public static final Details NONE = new Details(null, List.of(), null, null, List.of(), null);
+
+    public Details {
+      eliminated = List.copyOf(eliminated);
+      story = List.copyOf(story);
+    }
+
+    Details with(List<Told> itsStory) {
+      return new Details(asOf, eliminated, changes, bound, itsStory, estimate);
+    }
+  }
+
+  /**
+   * Until when a job starts at the latest.
+   *
+   * @param notLaterThan null where nothing promises a time
+   * @param message on what that rests, or why there is none
+   */
+  record Bound(Instant notLaterThan, String message) {}
+
+  /**
+   * Something that became of a job.
+   *
+   * @param what {@code queued}, {@code waited}, {@code reserved}, {@code absorbed}, {@code
+   *     released}, {@code claimed}, {@code started}, {@code room_made}, {@code preempted}, {@code
+   *     held}, {@code ran}, {@code charged}, {@code ended}, {@code left_out}
+   * @param rule the clause that decided it, or null
+   * @param decision the recorded decision, or null
+   */
+  record Told(Instant at, String what, String rule, String message, String decision) {}
+
+  /**
+   * When a job will probably start, by simulations of the queue.
+   *
+   * @param p50 and {@code p90}: by then it had started in so many of a hundred runs; null where it
+   *     had not within the time simulated
+   * @param runs how many there were
+   * @param checked how many earlier estimates of p90 could be held against what came, and {@code
+   *     held} how many of them were kept
+   * @param message on what it rests
+   */
+  record Estimate(Instant p50, Instant p90, int runs, int checked, int held, String message) {}
 
   /**
    * A recorded decision.

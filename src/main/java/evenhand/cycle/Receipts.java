@@ -6,30 +6,18 @@ import evenhand.policy.Policies;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFailed;
-import java.util.LinkedHashMap;
-import java.util.Map;
 
 /**
  * Makes recorded decisions again from nothing but what is stored with them, and wants the same
  * bytes: decision, waits, accruals and yields alike. Safe beside a running service; it only reads.
  */
 public final class Receipts {
-  private static final int MOST_POLICIES = 4;
   private static final int CONTEXT = 60;
 
   private final Store store;
   private final Recorder recorder;
 
-  /** Policies by hash: compiling one takes longer than deciding. */
-  private final Map<String, Policy> loaded =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Policy> eldest) {
-          return size() > MOST_POLICIES;
-        }
-      };
+  private final PastPolicies policies = new PastPolicies();
 
   public Receipts(Store store, Recorder recorder) {
     this.store = store;
@@ -126,19 +114,12 @@ public final class Receipts {
       throw new Different(
           "policy", "the texts kept of policy " + hash + " have hash " + found + " now");
     }
-    synchronized (loaded) {
-      Policy policy = loaded.get(hash);
-      if (policy == null) {
-        try {
-          policy = Policies.stored(receipt.policyTexts());
-        } catch (PolicyFault e) {
-          throw new Different(
-              "policy",
-              "the texts kept of policy " + hash + " can no longer be loaded: " + e.getMessage());
-        }
-        loaded.put(hash, policy);
-      }
-      return policy;
+    try {
+      return policies.of(hash, receipt.policyTexts());
+    } catch (PolicyFault e) {
+      throw new Different(
+          "policy",
+          "the texts kept of policy " + hash + " can no longer be loaded: " + e.getMessage());
     }
   }
 

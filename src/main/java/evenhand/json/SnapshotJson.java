@@ -17,6 +17,7 @@ import evenhand.input.InputFault;
 import evenhand.input.Section;
 import evenhand.input.Shape;
 import evenhand.input.Spelling;
+import evenhand.input.Value;
 import java.io.OutputStream;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
@@ -287,6 +288,17 @@ public final class SnapshotJson {
    */
   public static Snapshot readRecorded(String file, String text) {
     return read(Document.json(file, text), true);
+  }
+
+  /**
+   * Reads one that stands within another document, as leniently as {@link #readRecorded}: a
+   * situation that was recorded, and perhaps edited since. Its faults are noted in the document.
+   *
+   * @return null when it has no form to be read at all
+   */
+  public static Snapshot readWithin(Value at) {
+    Section top = at.section(SHAPE);
+    return top == null || top.get(NOW) == null ? null : new Reading(top, true).snapshot();
   }
 
   private static Snapshot read(Document document, boolean recorded) {

@@ -2,6 +2,8 @@ package evenhand.policy;
 
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Outcome;
+import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * A rule as people see it.
@@ -22,6 +24,24 @@ public record Rule(
     boolean alone,
     String text,
     String comment) {
+
+  private static final Pattern NAMED = Pattern.compile("\\b([A-Z]\\w*)\\s*\\(");
+  private static final Pattern MADE =
+      Pattern.compile("\\binsert\\s*\\(\\s*new\\s+([A-Z]\\w*)\\s*\\(");
+
+  /** Names of the facts and conclusions that its conditions look at, in their order. */
+  public List<String> reads() {
+    return found(NAMED, Lint.conditions(Lint.bare(text)));
+  }
+
+  /** Names of the conclusions that it inserts. */
+  public List<String> makes() {
+    return found(MADE, Lint.bare(text));
+  }
+
+  private static List<String> found(Pattern pattern, String in) {
+    return pattern.matcher(in).results().map(m -> m.group(1)).distinct().toList();
+  }
 
   /** An outcome that this rule concluded. */
   Decided decided(Outcome outcome) {

@@ -7,6 +7,7 @@ import evenhand.api.ActivePolicy;
 import evenhand.api.Api;
 import evenhand.api.CycleNow;
 import evenhand.api.RolloutApi;
+import evenhand.api.RuleBook;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Cluster;
 import evenhand.cycle.Contract;
@@ -21,6 +22,7 @@ import evenhand.cycle.PolicyInForce;
 import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
+import evenhand.cycle.RuleHistory;
 import evenhand.cycle.Steps;
 import evenhand.cycle.Store;
 import evenhand.cycle.accounts.AccountDesk;
@@ -38,6 +40,8 @@ import evenhand.slurm.Objections;
 import evenhand.slurm.Outputs;
 import evenhand.store.PostgresAccess;
 import evenhand.store.PostgresRollout;
+import evenhand.store.PostgresRuleHistory;
+import evenhand.store.PostgresStartEstimates;
 import evenhand.store.PostgresStore;
 import evenhand.webhook.Webhooks;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -287,8 +291,8 @@ class Wiring {
       Recorder recorder,
       Mode mode,
       Objections objections,
-      CycleSettings settings,
       DataSource source,
+      CycleSettings settings,
       Environment environment,
       Clock clock) {
     QueueLimit limit =
@@ -299,11 +303,12 @@ class Wiring {
         store,
         policy,
         cycle::latest,
-        recorder::readDecision,
+        recorder,
         job -> {
           limit.check(job);
           return mode == Mode.SLURM ? objections.to(job) : objections.toScript(job);
         },
+        new PostgresStartEstimates(source),
         settings,
         clock);
   }
@@ -364,6 +369,17 @@ class Wiring {
   @Bean
   ActivePolicy activePolicy(Rollout rollout) {
     return ActivePolicy.of(rollout.inForce(), rollout::status);
+  }
+
+  @Bean
+  RuleHistory ruleHistory(DataSource source) {
+    return new PostgresRuleHistory(source);
+  }
+
+  @Bean
+  RuleBook ruleBook(
+      PolicyInForce policy, Store store, RuleHistory history, Recorder recorder, Clock clock) {
+    return new RuleBookOfService(policy, store, history, recorder, clock);
   }
 
   @Bean

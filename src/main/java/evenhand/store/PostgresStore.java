@@ -43,6 +43,8 @@ public final class PostgresStore implements Store, AutoCloseable {
   private final Lead lead;
   private final PostgresEvents events;
   private final DecisionSearch search;
+  private final PostgresRuleHistory rules;
+  private final PostgresStartEstimates estimates;
   private final PostgresAccounts tree;
   private final PostgresInventory inventory;
   private final PostgresJobs jobs;
@@ -70,6 +72,8 @@ public final class PostgresStore implements Store, AutoCloseable {
     this.lead = new Lead(source, lease, () -> base = null);
     this.events = new PostgresEvents(db);
     this.search = new DecisionSearch(db);
+    this.rules = new PostgresRuleHistory(db.sql());
+    this.estimates = new PostgresStartEstimates(db.sql());
     this.tree = new PostgresAccounts(db, events);
     this.installation = db.sql().sql("select installation from meta").query(String.class).single();
     this.inventory = new PostgresInventory(db);
@@ -192,6 +196,8 @@ public final class PostgresStore implements Store, AutoCloseable {
                     outbox.write(changes);
                     changes.drains().forEach(inventory::write);
                     claims.write(changes);
+                    rules.count(changes);
+                    estimates.started(changes);
                     return changes.decision() == null ? null : write(changes.decision(), kept);
                   });
       base = kept[0];
@@ -315,6 +321,8 @@ public final class PostgresStore implements Store, AutoCloseable {
               jobs.forgetKeys(limit);
               outbox.forget(limit);
               events.forget(now.minus(olderThan));
+              rules.forget(limit);
+              estimates.forget(limit);
             });
   }
 }

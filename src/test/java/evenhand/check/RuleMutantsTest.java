@@ -3,11 +3,7 @@ package evenhand.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import evenhand.check.RuleMutants.Mutant;
-import evenhand.policy.ClauseView;
-import evenhand.policy.Policies;
-import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
-import evenhand.policy.Rule;
 import evenhand.policy.RuleFiles;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,15 +11,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -38,7 +30,6 @@ import org.junit.jupiter.api.Test;
 class RuleMutantsTest {
   private static final RuleFiles RULES = RuleFiles.of(Optional.empty());
   private static final String LISTED = "/rule-mutants.txt";
-  private static final String NOT_LOADED = "does not load: ";
   private static final Set<String> EDITED = Set.of("reservation", "skip", "fifo", "priority");
   private static final int THREADS = 2;
 
@@ -49,52 +40,18 @@ class RuleMutantsTest {
    */
   private static final boolean ALL = "all".equals(System.getProperty("evenhand.mutants"));
 
-  /** The rules with one file changed, or left out of every policy. */
-  private record Changed(RuleFiles rules, Mutant mutant) implements RuleFiles {
-    @Override
-    public Optional<String> read(String path) throws PolicyFault {
-      if (path.equals(mutant.file())) {
-        return Optional.ofNullable(mutant.text());
-      }
-      Optional<String> text = rules.read(path);
-      if (mutant.text() == null && path.startsWith("policies/")) {
-        String module = mutant.file().replace(".drl", "");
-        return text.map(t -> t.replaceFirst("(?m)^  - " + module + "\\b.*\\n", ""));
-      }
-      return text;
-    }
-
-    @Override
-    public List<String> policies() throws PolicyFault {
-      return rules.policies();
-    }
-
-    @Override
-    public List<String> ruleFiles() throws PolicyFault {
-      return rules.ruleFiles();
-    }
-
-    @Override
-    public String where() {
-      return rules.where();
-    }
-  }
-
   /**
    * Files of policy reservation and of the baselines, with all policies that use them; of policy
    * priority only what is its own, for each policy more is a compilation more for each edit.
    */
   private static Map<String, Set<String>> files() throws PolicyFault {
-    Map<String, Set<String>> files = new TreeMap<>();
-    for (String name : RULES.policies()) {
-      for (ClauseView clause : Policies.load(RULES, name, Map.of()).clauses()) {
-        for (Rule rule : clause.rules()) {
-          if (!name.equals("priority") || rule.file().startsWith("baseline/")) {
-            files.computeIfAbsent(rule.file(), f -> new LinkedHashSet<>()).add(name);
+    Map<String, Set<String>> files = MutantCheck.files(RULES, RULES.policies());
+    files.forEach(
+        (file, using) -> {
+          if (!file.startsWith("baseline/")) {
+            using.remove("priority");
           }
-        }
-      }
-    }
+        });
     files.values().removeIf(using -> using.stream().noneMatch(EDITED::contains));
     return files;
   }
@@ -103,40 +60,6 @@ class RuleMutantsTest {
     return Check.texts(Optional.empty()).stream()
         .map(t -> ScenarioFile.read(t.file(), t.text()))
         .toList();
-  }
-
-  /** The first scenario that fails, or why the rules do not load; null when all go as written. */
-  private static String caughtBy(Mutant mutant, Set<String> policies, List<Scenario> scenarios) {
-    String clause = mutant.file().replaceFirst(".*/", "").replace(".drl", "");
-    RuleFiles rules = new Changed(RULES, mutant);
-    Map<String, Policy> loaded = new HashMap<>();
-    for (Scenario scenario :
-        scenarios.stream()
-            .filter(s -> policies.contains(s.policy()))
-            .filter(s -> ALL || s.settings().isEmpty() || s.clauses().contains(clause))
-            .sorted(
-                Comparator.comparing((Scenario s) -> !s.clauses().contains(clause))
-                    .thenComparing(s -> !s.settings().isEmpty())
-                    .thenComparing(s -> !s.policy().equals("reservation")))
-            .toList()) {
-      try {
-        String key = scenario.policy() + scenario.settings();
-        Policy policy = loaded.get(key);
-        if (policy == null) {
-          policy = Policies.load(rules, scenario.policy(), scenario.settings());
-          loaded.put(key, policy);
-        }
-        List<String> differences = new ScenarioRun(scenario, policy).differences();
-        if (!differences.isEmpty()) {
-          return differences.get(0);
-        }
-      } catch (PolicyFault e) {
-        return NOT_LOADED + e.faults().get(0);
-      } catch (RuntimeException e) {
-        return scenario.file() + ": " + e;
-      }
-    }
-    return null;
   }
 
   /** What is listed: a line {@code mutant | reason}; lines that begin with # are for people. */
@@ -159,9 +82,9 @@ class RuleMutantsTest {
 
   @Test
   void everyWrongEditIsCaught() throws Exception {
-    List<Scenario> scenarios = scenarios();
+    MutantCheck check = new MutantCheck(RULES, scenarios(), ALL);
     Mutant none = new Mutant("", "nothing changed", "");
-    assertThat(caughtBy(none, Set.copyOf(RULES.policies()), scenarios))
+    assertThat(check.caughtBy(none, Set.copyOf(RULES.policies())))
         .as("the rules as they are")
         .isNull();
     Map<Mutant, Future<String>> asked = new LinkedHashMap<>();
@@ -170,7 +93,7 @@ class RuleMutantsTest {
       for (Map.Entry<String, Set<String>> file : files().entrySet()) {
         for (Mutant mutant :
             RuleMutants.of(file.getKey(), RULES.read(file.getKey()).orElseThrow())) {
-          Callable<String> run = () -> caughtBy(mutant, file.getValue(), scenarios);
+          Callable<String> run = () -> check.caughtBy(mutant, file.getValue());
           asked.put(mutant, pool.submit(run));
         }
       }
@@ -199,7 +122,8 @@ class RuleMutantsTest {
 
   /** For people: which scenario notices what, and how many are left. */
   private static void report(Map<String, String> caught, List<String> survived) throws IOException {
-    long unread = caught.values().stream().filter(by -> by.startsWith(NOT_LOADED)).count();
+    long unread =
+        caught.values().stream().filter(by -> by.startsWith(MutantCheck.NOT_LOADED)).count();
     List<String> lines = new ArrayList<>();
     lines.add(
         "%d wrong edits: %d do not load, %d make a scenario fail, %d go unnoticed"

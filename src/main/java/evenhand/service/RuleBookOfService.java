@@ -1,0 +1,199 @@
+package evenhand.service;
+
+import evenhand.api.RuleBook;
+import evenhand.check.RecordedScenario;
+import evenhand.check.ScenarioTables;
+import evenhand.cycle.Desk;
+import evenhand.cycle.Recorder;
+import evenhand.cycle.RuleHistory;
+import evenhand.cycle.Store;
+import evenhand.explain.PolicyDoc;
+import evenhand.explain.ShownCase;
+import evenhand.facts.Snapshot;
+import evenhand.input.InputFault;
+import evenhand.outcomes.Decision;
+import evenhand.policy.Policies;
+import evenhand.policy.Policy;
+import evenhand.policy.PolicyFault;
+import evenhand.policy.Rule;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** The rules of this service as documents and scenarios, from what its database remembers. */
+final class RuleBookOfService implements RuleBook {
+  private static final String SET = "--set ";
+
+  private final Supplier<Policy> active;
+  private final Store store;
+  private final RuleHistory history;
+  private final Recorder recorder;
+  private final Clock clock;
+
+  RuleBookOfService(
+      Supplier<Policy> active, Store store, RuleHistory history, Recorder recorder, Clock clock) {
+    this.active = active;
+    this.store = store;
+    this.history = history;
+    this.recorder = recorder;
+    this.clock = clock;
+  }
+
+  @Override
+  public PolicyDoc doc(String hash) {
+    Policy now = active.get();
+    boolean isActive = hash == null || now.hash().startsWith(hash);
+    Policy policy = isActive ? now : past(hash);
+    Instant at = clock.instant();
+    Instant day = at.minus(Duration.ofDays(1));
+    Instant month = at.minus(Duration.ofDays(30));
+    return PolicyDoc.of(
+        policy, cases(), counts(day, month, isActive ? null : policy.hash()), day, month);
+  }
+
+  private static List<ShownCase> cases() {
+    try {
+      return ScenarioTables.all(Optional.empty());
+    } catch (InputFault e) {
+      return List.of(); // a service may have none at hand
+    }
+  }
+
+  private Policy past(String beginning) {
+    List<String> hashes = history.hashes(beginning, 3);
+    if (hashes.size() != 1) {
+      throw new Desk.Refused(
+          "NOT_FOUND",
+          "hash",
+          null,
+          hashes.isEmpty()
+              ? "no policy of hash " + beginning + " is kept; decisions names those that decided"
+              : beginning
+                  + " is the beginning of several hashes, "
+                  + hashes
+                  + "; write more of it");
+    }
+    return load(hashes.get(0), history.texts(hashes.get(0)));
+  }
+
+  private static Policy load(String hash, Map<String, String> texts) {
+    try {
+      return Policies.stored(texts);
+    } catch (PolicyFault e) {
+      throw new Desk.Refused(
+          "NOT_FOUND",
+          "hash",
+          null,
+          "the texts kept of policy " + hash + " can no longer be loaded: " + e.getMessage());
+    }
+  }
+
+  /**
+   * @param onlyHash counts of this policy only; null for whatever policy decided: a rule that was
+   *     not touched by an edit is still the same rule
+   */
+  private PolicyDoc.Counts counts(Instant day, Instant month, String onlyHash) {
+    List<RuleHistory.Count> lastDay = history.counts(day);
+    List<RuleHistory.Count> lastMonth = history.counts(month);
+    Instant since = history.countedSince();
+    return new PolicyDoc.Counts() {
+      @Override
+      public Long since(Instant from, Rule rule) {
+        long sum = 0;
+        for (RuleHistory.Count c : from.equals(day) ? lastDay : lastMonth) {
+          if (c.clause().equals(rule.clause())
+              && (c.rule().isEmpty() || c.rule().equals(rule.name()))
+              && (onlyHash == null || c.policyHash().equals(onlyHash))) {
+            sum += c.outcomes();
+          }
+        }
+        return sum;
+      }
+
+      @Override
+      public String basis() {
+        return since == null
+            ? "Nothing was counted yet: no decision is recorded."
+            : "Counts are of recorded outcomes, by whole clock hours, since "
+                + since
+                + (onlyHash == null ? "." : ", of this policy alone.");
+      }
+    };
+  }
+
+  @Override
+  public Recorded scenarioOfJob(String id) {
+    List<Desk.DecisionView> last = decisionsOf(id);
+    if (last.isEmpty()) {
+      throw new Desk.Refused(
+          "NOT_FOUND", "id", null, "no recorded decision says anything about job " + id);
+    }
+    return scenarioOfDecision(last.get(0).id());
+  }
+
+  private List<Desk.DecisionView> decisionsOf(String id) {
+    try {
+      long job = Long.parseLong(id);
+      if (store.job(job).isPresent()) {
+        return store.decisions(job, 1, Long.MAX_VALUE);
+      }
+    } catch (NumberFormatException e) {
+      // told below
+    }
+    throw new Desk.Refused("NOT_FOUND", "id", null, "there is no job " + id);
+  }
+
+  @Override
+  public Recorded scenarioOfDecision(String id) {
+    Store.Receipt receipt;
+    try {
+      receipt =
+          store
+              .receipt(Long.parseLong(id))
+              .orElseThrow(
+                  () -> new Desk.Refused("NOT_FOUND", "id", null, "there is no decision " + id));
+    } catch (NumberFormatException e) {
+      throw new Desk.Refused("NOT_FOUND", "id", null, "there is no decision " + id);
+    } catch (Store.Broken e) {
+      throw new Desk.Refused("NOT_SAYABLE", "id", null, e.getMessage());
+    }
+    Policy policy =
+        receipt.policyHash().equals(active.get().hash())
+            ? active.get()
+            : load(receipt.policyHash(), receipt.policyTexts());
+    Map<String, String> settings = new LinkedHashMap<>();
+    receipt
+        .policyTexts()
+        .forEach(
+            (name, text) -> {
+              if (name.startsWith(SET)) {
+                settings.put(name.substring(SET.length()), text);
+              }
+            });
+    Snapshot snapshot = recorder.readSnapshot(receipt.snapshotJson());
+    Decision decision = recorder.readDecision(receipt.decisionJson()).orElseThrow();
+    try {
+      return new Recorded(
+          id,
+          "recorded-decision-" + id + ".yaml",
+          RecordedScenario.of(
+              "Decision "
+                  + id
+                  + " of "
+                  + receipt.at()
+                  + ", by policy "
+                  + receipt.policyHash().substring(0, Math.min(19, receipt.policyHash().length())),
+              settings,
+              policy,
+              snapshot,
+              decision));
+    } catch (RecordedScenario.NotSayable e) {
+      throw new Desk.Refused("NOT_SAYABLE", "id", null, "decision " + id + ": " + e.getMessage());
+    }
+  }
+}

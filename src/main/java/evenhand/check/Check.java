@@ -4,6 +4,7 @@ import evenhand.input.InputFault;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
+import evenhand.policy.RuleBases;
 import evenhand.policy.RuleFailed;
 import evenhand.policy.RuleFiles;
 import java.io.IOException;
@@ -39,6 +40,7 @@ public final class Check {
   private final RuleFiles rules;
   private final Map<String, Policy> loaded = new HashMap<>();
   private final Map<String, PolicyFault> broken = new HashMap<>();
+  private final RuleBases compiled = new RuleBases();
 
   public Check(RuleFiles rules) {
     this.rules = rules;
@@ -225,7 +227,7 @@ public final class Check {
     }
     if (known == null) {
       try {
-        known = Policies.load(rules, name, settings);
+        known = Policies.load(rules, name, settings, compiled);
       } catch (PolicyFault e) {
         broken.put(key, e);
         throw e;

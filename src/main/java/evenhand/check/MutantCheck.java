@@ -7,6 +7,7 @@ import evenhand.policy.Policies;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
 import evenhand.policy.Rule;
+import evenhand.policy.RuleBases;
 import evenhand.policy.RuleFiles;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,16 +36,10 @@ public final class MutantCheck {
 
   private final RuleFiles rules;
   private final List<Scenario> scenarios;
-  private final boolean all;
 
-  /**
-   * @param all whether scenarios that change parameters are run for clauses they do not name too;
-   *     each such set of parameters is a compilation of its own, which is what takes the time
-   */
-  MutantCheck(RuleFiles rules, List<Scenario> scenarios, boolean all) {
+  MutantCheck(RuleFiles rules, List<Scenario> scenarios) {
     this.rules = rules;
     this.scenarios = scenarios;
-    this.all = all;
   }
 
   /**
@@ -53,7 +48,7 @@ public final class MutantCheck {
    * @throws InputFault when one of them cannot be read
    */
   public MutantCheck(RuleFiles rules, Optional<Path> scenarios) {
-    this(rules, read(scenarios), false);
+    this(rules, read(scenarios));
   }
 
   private static List<Scenario> read(Optional<Path> folder) {
@@ -98,15 +93,21 @@ public final class MutantCheck {
     }
   }
 
-  /** The first scenario that fails, or why the rules do not load; null when all go as written. */
-  String caughtBy(Mutant mutant, Set<String> policies) {
+  /**
+   * The first scenario that fails, or why the rules do not load; null when all go as written. Those
+   * that name the clause are asked first.
+   *
+   * @param byAll whether the others are asked too
+   */
+  String caughtBy(Mutant mutant, Set<String> policies, boolean byAll) {
     String clause = mutant.file().replaceFirst(".*/", "").replace(".drl", "");
     RuleFiles changed = new Changed(rules, mutant);
+    RuleBases compiled = new RuleBases();
     Map<String, Policy> loaded = new HashMap<>();
     for (Scenario scenario :
         scenarios.stream()
             .filter(s -> policies.contains(s.policy()))
-            .filter(s -> all || s.settings().isEmpty() || s.clauses().contains(clause))
+            .filter(s -> byAll || s.clauses().contains(clause))
             .sorted(
                 Comparator.comparing((Scenario s) -> !s.clauses().contains(clause))
                     .thenComparing(s -> !s.settings().isEmpty())
@@ -116,7 +117,7 @@ public final class MutantCheck {
         String key = scenario.policy() + scenario.settings();
         Policy policy = loaded.get(key);
         if (policy == null) {
-          policy = Policies.load(changed, scenario.policy(), scenario.settings());
+          policy = Policies.load(changed, scenario.policy(), scenario.settings(), compiled);
           loaded.put(key, policy);
         }
         List<String> differences = new ScenarioRun(scenario, policy).differences();
@@ -155,7 +156,7 @@ public final class MutantCheck {
     for (String name : names) {
       Policies.load(rules, name, Map.of());
     }
-    String already = caughtBy(new Mutant("", "nothing changed", ""), Set.copyOf(names));
+    String already = caughtBy(new Mutant("", "nothing changed", ""), Set.copyOf(names), true);
     if (already != null) {
       throw new PolicyFault(
           new PolicyFault.Fault(
@@ -175,7 +176,7 @@ public final class MutantCheck {
       Map<Mutant, Future<String>> asked = new java.util.LinkedHashMap<>();
       for (Map.Entry<Mutant, Set<String>> edit : edits.entrySet()) {
         if (asked.size() < most) {
-          Callable<String> run = () -> caughtBy(edit.getKey(), edit.getValue());
+          Callable<String> run = () -> caughtBy(edit.getKey(), edit.getValue(), true);
           asked.put(edit.getKey(), pool.submit(run));
         }
       }

@@ -101,9 +101,14 @@ final class MakingRoom {
     }
   }
 
-  /** This one leaves already, for another reason: to be said before room is made for anybody. */
+  /** This one leaves in this cycle already, for its node's sake (X2) or for another job. */
   void left(Running leaving) {
     gone.add(leaving.job());
+  }
+
+  /** Whether it has been told to leave, before this cycle or in it. */
+  boolean leaves(Running work) {
+    return work.leaving() || gone.contains(work.job());
   }
 
   /** The board on which room is made, from now on. */
@@ -199,7 +204,9 @@ final class MakingRoom {
       return none(true, explain ? freeAt(fitting) : null);
     }
     room.get().victims().forEach(all::left);
-    return found(request, job, all, room.get(), victim -> judged.by(kind(victim, standing)));
+    Found made = found(request, job, all, room.get(), victim -> judged.by(kind(victim, standing)));
+    made.victims().forEach(this::left);
+    return made;
   }
 
   /** The start that room was made for, and who leaves, by the rule that lets each be ended. */
@@ -252,11 +259,8 @@ final class MakingRoom {
    * contract, its slices (K2 to K8); null where nobody knows.
    */
   private Instant endable(Running r, Job job, double more) {
-    if (gone.contains(r.job())) {
-      return null;
-    }
-    if (r.leaving()) {
-      return now;
+    if (leaves(r)) {
+      return null; // whoever it leaves for has its GPUs
     }
     if (r.account().equals(job.account())
         || r.allocated()

@@ -242,15 +242,16 @@ final class OneCycle {
 
   /** GPUs of a placement that are idle, or may come to the claim by the contracts it counts on. */
   private int inReach(Placement p) {
-    int gpus = p.idle();
+    int comes = p.idle();
+    int stays = 0; // a start that waits for others to leave has their GPUs
     for (Running r : snapshot.running()) {
-      if (claim.yields(r)) {
-        for (Share s : r.on()) {
-          gpus += s.node().equals(p.node()) && s.tier().equals(p.tier()) ? s.gpus() : 0;
-        }
+      for (Share s : r.on()) {
+        int there = s.node().equals(p.node()) && s.tier().equals(p.tier()) ? s.gpus() : 0;
+        comes += claim.yields(r) ? there : 0;
+        stays += claim.yields(r) ? 0 : there;
       }
     }
-    return gpus;
+    return Math.min(comes, p.capacity() - stays);
   }
 
   /**
@@ -587,7 +588,7 @@ final class OneCycle {
   private MakingRoom.Found claimedRoom(Job job, Showing showing) {
     List<FactHandle> shown = new ArrayList<>();
     for (Running r : snapshot.running()) {
-      if (claim.yields(r) && !r.leaving()) {
+      if (claim.yields(r) && !room.leaves(r)) {
         shown.add(firing.insert(new Yielding(r, r.unprotected(snapshot.now()))));
       }
     }

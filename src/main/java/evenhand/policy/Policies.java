@@ -64,7 +64,17 @@ public final class Policies {
    */
   public static Policy load(RuleFiles files, String name, Map<String, String> settings)
       throws PolicyFault {
-    return new DroolsPolicy(read(files, name, settings));
+    return load(files, name, settings, new RuleBases());
+  }
+
+  /**
+   * As {@link #load(RuleFiles, String, Map)}; what was compiled already from the same rules is not
+   * compiled again.
+   */
+  public static Policy load(
+      RuleFiles files, String name, Map<String, String> settings, RuleBases compiled)
+      throws PolicyFault {
+    return new DroolsPolicy(read(files, name, settings, compiled));
   }
 
   /**
@@ -116,6 +126,12 @@ public final class Policies {
   }
 
   static Loaded read(RuleFiles files, String name, Map<String, String> settings)
+      throws PolicyFault {
+    return read(files, name, settings, new RuleBases());
+  }
+
+  private static Loaded read(
+      RuleFiles files, String name, Map<String, String> settings, RuleBases compiled)
       throws PolicyFault {
     String path = "policies/" + name + ".yaml";
     Optional<String> found = NAME.matcher(name).matches() ? files.read(path) : Optional.empty();
@@ -193,6 +209,12 @@ public final class Policies {
         countAlike |= word(Lint.conditions(bare), "most_nodes");
       }
     }
+    Map<String, String> parts = new LinkedHashMap<>(texts);
+    for (String choice : List.of("preference", "reserve_preference")) {
+      if (choices.containsKey(choice)) {
+        parts.put(choice, String.join(",", choices.get(choice).keys()));
+      }
+    }
     Map<String, String> all = new LinkedHashMap<>();
     all.put(path, found.get());
     all.putAll(texts);
@@ -208,7 +230,7 @@ public final class Policies {
         parameters.entrySet().stream()
             .map(e -> Parameters.setting(e.getKey(), e.getValue()))
             .toList(),
-        RuleCompiler.compile(texts, functions, preference),
+        compiled.get(hash(parts), () -> RuleCompiler.compile(texts, functions, preference)),
         order,
         preference,
         Set.copyOf(looksAt),

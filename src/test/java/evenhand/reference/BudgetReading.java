@@ -24,22 +24,28 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * One cycle of policies {@code budget} and {@code budget-slices} as their clauses read: N5, Q3, A1,
- * A3, F1, V1, D1, gangs, K2 to K5, K8, X1, X2. Reservations and claims are no part of it. One
- * object decides one snapshot.
+ * A3, F1, V1, D1, gangs, K2 to K5, K8, X1, X2. Reservations are no part of it; claims are {@link
+ * ClaimReading}'s. One object decides one snapshot.
  *
  * <p>Loops over everything each time, on purpose: it must be easy to hold against the clauses, not
  * fast. Ratios are compared in exact decimals, so that a tie is a tie. {@link Wait#message()} is
  * left empty.
  */
-public final class BudgetReading {
+public class BudgetReading {
 
   /** A placement as it stands at this moment of the cycle. */
   static final class Spot {
     final Placement placement;
+
+    /** GPUs that nobody holds and nobody has claimed. */
     int idle;
+
+    /** GPUs that nobody holds and a claim keeps. */
+    int claimed;
 
     Spot(Placement placement) {
       this.placement = placement;
@@ -59,19 +65,28 @@ public final class BudgetReading {
     }
   }
 
-  private final Snapshot snapshot;
-  private final Duration window;
+  /** D1: the better tier, then the fullest node, then by name. */
+  static final Comparator<Spot> PREFERENCE =
+      Comparator.comparing((Spot spot) -> -spot.tier().sortOrder())
+          .thenComparing(spot -> spot.idle)
+          .thenComparing(spot -> spot.placement.node())
+          .thenComparing(spot -> spot.tier().name());
+
+  final Snapshot snapshot;
+  final Duration window;
+  final BudgetTree tree;
+  final List<Job> queue;
+  final List<Spot> spots = new ArrayList<>();
+  final List<Running> running = new ArrayList<>();
   private final BigDecimal margin;
-  private final BudgetTree tree;
-  private final List<Spot> spots = new ArrayList<>();
-  private final List<Running> running = new ArrayList<>();
   private final List<Decided> outcomes = new ArrayList<>();
 
-  private BudgetReading(Snapshot snapshot, Duration window, double margin) {
+  BudgetReading(Snapshot snapshot, Duration window, double margin) {
     this.snapshot = snapshot;
     this.window = window;
     this.margin = BigDecimal.valueOf(margin);
     this.tree = new BudgetTree(snapshot);
+    this.queue = tree.queue();
     for (Placement placement : snapshot.placements()) {
       spots.add(new Spot(placement));
     }
@@ -98,13 +113,13 @@ public final class BudgetReading {
   }
 
   /**
-   * V1, and for gangs all nodes together: whether the job could start were so many GPUs more idle
+   * V1, and for gangs all nodes together: whether the job could start were so many GPUs its to take
    * on each spot.
    */
-  static boolean hasRoom(Job job, List<Spot> spots, Function<Spot, Integer> more) {
+  static boolean hasRoom(Job job, List<Spot> spots, Function<Spot, Integer> gpus) {
     Map<String, Integer> placesOfTier = new HashMap<>();
     for (Spot spot : spots) {
-      if (fits(spot.placement, job) && spot.up() && spot.idle + more.apply(spot) >= job.numGpus()) {
+      if (fits(spot.placement, job) && spot.up() && gpus.apply(spot) >= job.numGpus()) {
         placesOfTier.merge(spot.tier().name(), 1, Integer::sum);
       }
     }
@@ -124,22 +139,39 @@ public final class BudgetReading {
     return gpus;
   }
 
-  private List<Decided> read() {
-    leaveNodes();
-    for (Job job : tree.queue()) {
+  final List<Decided> read() {
+    opens();
+    for (Job job : queue) {
       turn(job);
     }
     return outcomes;
   }
 
-  /** X2: whoever is not protected leaves a node that takes no work. */
+  /** What is settled before any job is taken. */
+  void opens() {
+    leaveNodes();
+  }
+
+  /** GPUs of a placement that are the job's to take, once these have left. */
+  int room(Job job, Spot spot, List<Running> gone) {
+    return spot.idle + leftBy(gone, spot);
+  }
+
+  private boolean hasRoom(Job job, List<Running> gone) {
+    return hasRoom(job, spots, spot -> room(job, spot, gone));
+  }
+
+  /** X2: whoever is not protected leaves a node that takes no work, unless its work stays. */
   private void leaveNodes() {
     for (Running run : List.copyOf(running)) {
       boolean draining = false;
       boolean down = false; // then Slurm itself ends it, and it is queued again
       for (Spot spot : spots) {
         boolean there = run.on().stream().anyMatch(spot::isOf);
-        draining |= there && spot.placement.state() == NodeState.DRAINING;
+        draining |=
+            there
+                && spot.placement.state() == NodeState.DRAINING
+                && !snapshot.workStays().contains(spot.placement.node());
         down |= there && spot.placement.state() == NodeState.DOWN;
       }
       if (draining && !down && endable(run)) {
@@ -150,68 +182,90 @@ public final class BudgetReading {
   }
 
   /** K2: its minimum is over; N5: unallocated work has none. */
-  private boolean endable(Running run) {
+  final boolean endable(Running run) {
     return !run.allocated() || !snapshot.now().isBefore(run.protectedUntil());
   }
 
   /** Its GPUs are idle from now on, and it is nobody's victim any more. */
-  private void leave(Running run) {
+  void leave(Running run) {
     running.remove(run);
     for (Spot spot : spots) {
       spot.idle += leftBy(List.of(run), spot);
     }
   }
 
-  private void turn(Job job) {
+  void turn(Job job) {
     boolean allocated = tree.allocated(job);
-    if (hasRoom(job, spots, spot -> 0)) {
+    if (hasRoom(job, List.of())) {
       start(job, allocated, List.of(), job.nodes() > 1 ? "GA" : "D1");
-      return;
+    } else if (!allocated || !makesRoom(job) && !claims(job)) {
+      sayWhy(job, allocated);
     }
-    if (allocated) {
-      List<Running> victims = victims(job);
-      if (victims != null) {
-        for (Running victim : victims) {
-          decide(new Preempt(victim.job(), job.id()), "K4");
-        }
-        victims.forEach(this::leave);
-        start(job, true, victims, "K4");
-        return;
-      }
+  }
+
+  /** K4: it starts where others leave for it; or nothing happens. */
+  boolean makesRoom(Job job) {
+    return makesRoom(job, run -> mayEnd(run, job), "K4");
+  }
+
+  /** As K4, of the work that may be ended for it. */
+  final boolean makesRoom(Job job, Predicate<Running> mayEnd, String rule) {
+    List<Running> victims = victims(job, mayEnd);
+    if (victims == null) {
+      return false;
     }
-    sayWhy(job, allocated);
+    for (Running victim : victims) {
+      decide(new Preempt(victim.job(), job.id()), rule);
+    }
+    victims.forEach(this::leave);
+    start(job, true, victims, rule);
+    return true;
+  }
+
+  /** G1: whether an allocated job that cannot start claims GPUs; nobody does here. */
+  boolean claims(Job job) {
+    return false;
   }
 
   /** K4: the victims, cheapest first; null where they would not be enough. */
-  private List<Running> victims(Job job) {
+  private List<Running> victims(Job job, Predicate<Running> mayEnd) {
     List<Running> candidates = new ArrayList<>();
     for (Running run : running) {
-      if (mayEnd(run, job)) {
+      if (mayEnd.test(run)) {
         candidates.add(run);
       }
     }
     candidates.sort(this::cheaper);
     List<Running> chosen = new ArrayList<>();
     for (Running candidate : candidates) {
-      if (!hasRoom(job, spots, spot -> leftBy(chosen, spot))) {
+      if (!hasRoom(job, chosen)) {
         chosen.add(candidate);
       }
     }
-    if (!hasRoom(job, spots, spot -> leftBy(chosen, spot))) {
+    if (!hasRoom(job, chosen)) {
       return null;
     }
     for (int i = chosen.size() - 1; i >= 0; i--) { // the costliest first is spared
       List<Running> without = new ArrayList<>(chosen);
       without.remove(i);
-      if (hasRoom(job, spots, spot -> leftBy(without, spot))) {
+      if (hasRoom(job, without)) {
         chosen.remove(i);
       }
     }
     return chosen;
   }
 
-  /** K2, K3, K5, K8, and K4's "never the job's own account". */
+  /** K2, K8, and whom K4 lets be ended for the job at all. */
   private boolean mayEnd(Running run, Job job) {
+    return mayYield(run, job)
+        && endable(run)
+        && (!run.allocated()
+            || window == null
+            || run.intoSlice(snapshot.now()) <= window.toNanos() / 1e9);
+  }
+
+  /** K3, K4's "never the job's own account", K5: once nothing protects it. */
+  final boolean mayYield(Running run, Job job) {
     if (run.account().equals(job.account())) {
       return false;
     }
@@ -221,14 +275,12 @@ public final class BudgetReading {
     BigDecimal added =
         BigDecimal.valueOf((long) job.nodes() * job.numGpus())
             .multiply(BigDecimal.valueOf(job.minRuntimeSeconds()));
-    return endable(run)
-        && tree.behind(run.account(), job.account(), BigDecimal.ZERO, BigDecimal.ZERO)
-        && tree.behind(run.account(), job.account(), added, margin)
-        && (window == null || run.intoSlice(snapshot.now()) <= window.toNanos() / 1e9);
+    return tree.behind(run.account(), job.account(), BigDecimal.ZERO, BigDecimal.ZERO)
+        && tree.behind(run.account(), job.account(), added, margin);
   }
 
   /** K4's order: who is ended first. */
-  private int cheaper(Running left, Running right) {
+  final int cheaper(Running left, Running right) {
     return Comparator.comparing(Running::allocated)
         .thenComparing(run -> run.lostWork(snapshot.now()))
         .thenComparing(Running::account, tree::byOverServed)
@@ -238,16 +290,13 @@ public final class BudgetReading {
   }
 
   /** D1 and gangs: on the preferred placements; after K4 first on those that victims left. */
-  private void start(Job job, boolean allocated, List<Running> victims, String rule) {
+  List<Share> start(Job job, boolean allocated, List<Running> victims, String rule) {
     Comparator<Spot> preference =
         Comparator.comparing((Spot spot) -> leftBy(victims, spot) > 0 ? 0 : 1)
-            .thenComparing(spot -> -spot.tier().sortOrder())
-            .thenComparing(spot -> spot.idle)
-            .thenComparing(spot -> spot.placement.node())
-            .thenComparing(spot -> spot.tier().name());
+            .thenComparing(PREFERENCE);
     List<Spot> available = new ArrayList<>();
     for (Spot spot : spots) {
-      if (fits(spot.placement, job) && spot.up() && spot.idle >= job.numGpus()) {
+      if (fits(spot.placement, job) && spot.up() && room(job, spot, List.of()) >= job.numGpus()) {
         available.add(spot);
       }
     }
@@ -266,10 +315,13 @@ public final class BudgetReading {
     }
     List<Share> on = new ArrayList<>();
     for (Spot spot : picks) {
-      spot.idle -= job.numGpus();
+      int ofIdle = Math.min(spot.idle, job.numGpus());
+      spot.idle -= ofIdle;
+      spot.claimed -= job.numGpus() - ofIdle;
       on.add(new Share(spot.placement.node(), spot.tier(), job.numGpus()));
     }
     decide(new Start(job.id(), on, allocated), rule);
+    return on;
   }
 
   /** Why a job waits: the first of these that applies. */
@@ -278,19 +330,27 @@ public final class BudgetReading {
       waits(job, "NO_FIT", oneFits(job, true) ? "GA" : "N6");
     } else if (!enoughFit(job, false)) {
       waits(job, "NODE_DRAINING", oneFits(job, false) ? "GA" : "X1");
+    } else if (claimIsWhy(job)) {
+      return;
     } else if (!allocated) {
       waits(job, "NO_IDLE", "D4");
-    } else if (!hasRoom(job, spots, this::leftByAllEndable)) {
+    } else if (!makesRoomForAnyone(job)) {
       waits(job, "PROTECTED", "K2");
     } else {
       waits(job, "OVER_SHARE", "K3");
     }
   }
 
-  private int leftByAllEndable(Spot spot) {
+  /** Whether the job waits because of a claim, and is told so. */
+  boolean claimIsWhy(Job job) {
+    return false;
+  }
+
+  /** Whether it had room if all that is not protected left, whoever's it is. */
+  boolean makesRoomForAnyone(Job job) {
     List<Running> endable = new ArrayList<>(running);
     endable.removeIf(run -> !endable(run));
-    return leftBy(endable, spot);
+    return hasRoom(job, endable);
   }
 
   /** N6, X1: as many fitting placements of one tier as it wants nodes. */
@@ -319,7 +379,7 @@ public final class BudgetReading {
     decide(new Wait(job.id(), code, null, ""), rule);
   }
 
-  private void decide(Outcome outcome, String rule) {
+  final void decide(Outcome outcome, String rule) {
     outcomes.add(new Decided(outcome, rule));
   }
 

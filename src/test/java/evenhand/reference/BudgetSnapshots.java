@@ -1,6 +1,7 @@
 package evenhand.reference;
 
 import evenhand.facts.Account;
+import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
 import evenhand.facts.Placement;
@@ -9,16 +10,22 @@ import evenhand.facts.Running;
 import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
  * Worlds for policy {@code budget}, made up from a seed: account trees one to three deep, accounts
  * without budget, usages that tie and usages that do not, GPUs mostly taken by running work that is
  * protected, unprotected or unallocated, on one node or on several, some of it exactly at a
- * multiple of its minimum, some of it on nodes that take no more work.
+ * multiple of its minimum, some of it on nodes that take no more work. On request with a claim that
+ * stands: as one made by the policy stands some cycles later, or with something amiss.
  */
 final class BudgetSnapshots {
   private static final Instant NOW = Instant.parse("2026-04-10T09:05:00Z");
@@ -34,7 +41,10 @@ final class BudgetSnapshots {
   private final List<String> payers = new ArrayList<>();
   private final List<Job> jobs = new ArrayList<>();
   private final List<Running> running = new ArrayList<>();
+  private final List<Claim> claims = new ArrayList<>();
+  private final Set<String> workStays = new HashSet<>();
   private int nextRunning = 1000;
+  private int leaving = 6;
 
   private BudgetSnapshots(long seed) {
     this.random = new SplittableRandom(seed);
@@ -47,18 +57,46 @@ final class BudgetSnapshots {
     world.makeAccounts();
     world.makePlacementsAndRunning();
     world.makeJobs();
-    Snapshot snapshot =
-        new Snapshot(
-            policy,
-            NOW,
-            "main",
-            world.tiers,
-            world.placements,
-            world.accounts,
-            world.jobs,
-            List.of(),
-            world.running);
-    return RandomSnapshots.shuffled(snapshot, seed);
+    return RandomSnapshots.shuffled(world.snapshot(policy), seed);
+  }
+
+  /**
+   * The snapshot of this seed, mostly with a claim, and with nodes that are closed and whose work
+   * stays.
+   */
+  static Snapshot withClaim(long seed, String policy) {
+    BudgetSnapshots world = new BudgetSnapshots(seed);
+    world.leaving = world.chance(40) ? 20 : 0;
+    world.makeTiers();
+    world.makeAccounts();
+    world.makePlacementsAndRunning();
+    world.makeJobs();
+    world.makeTakers();
+    world.makeFirstLarge(policy);
+    if (world.chance(75)) {
+      world.makeClaim(policy);
+    }
+    for (Placement placement : world.placements) {
+      if (placement.state() == NodeState.DRAINING && world.chance(25)) {
+        world.workStays.add(placement.node());
+      }
+    }
+    return RandomSnapshots.shuffled(world.snapshot(policy), seed);
+  }
+
+  private Snapshot snapshot(String policy) {
+    return new Snapshot(
+        policy,
+        NOW,
+        "main",
+        tiers,
+        placements,
+        accounts,
+        jobs,
+        List.of(),
+        running,
+        claims,
+        workStays);
   }
 
   private void makeTiers() {
@@ -179,7 +217,7 @@ final class BudgetSnapshots {
             chance(50),
             minimum,
             checkpoint,
-            chance(6)));
+            chance(leaving)));
   }
 
   private void makeJobs() {
@@ -204,6 +242,164 @@ final class BudgetSnapshots {
               chance(50),
               between(1, 3)));
     }
+  }
+
+  /** Starts that wait for those that leave: they hold the same GPUs already. */
+  private void makeTakers() {
+    for (Running run : List.copyOf(running)) {
+      if (run.leaving() && chance(50)) {
+        Share share = run.on().get(0);
+        long minimum = MINIMA[between(1, MINIMA.length - 1)];
+        running.add(
+            new Running(
+                "" + nextRunning++,
+                pick(payers),
+                List.of(new Share(share.node(), share.tier(), between(1, share.gpus()))),
+                NOW.minusSeconds(5),
+                NOW.plusSeconds(minimum),
+                true,
+                true,
+                minimum,
+                null,
+                false));
+      }
+    }
+  }
+
+  /** The first job of the queue mostly asks for more than is idle: else nobody would claim. */
+  private void makeFirstLarge(String policy) {
+    List<Job> queue = new BudgetReading.BudgetTree(snapshot(policy)).queue();
+    if (queue.isEmpty() || chance(30)) {
+      return;
+    }
+    Job first = queue.get(0);
+    int nodes = chance(50) ? 1 : between(2, 3);
+    int numGpus = pick(List.of(1, 2, 4, 4, 8));
+    jobs.set(jobs.indexOf(first), asking(first, nodes, numGpus));
+  }
+
+  private static Job asking(Job job, int nodes, int numGpus) {
+    return new Job(
+        job.id(),
+        job.account(),
+        job.user(),
+        nodes,
+        numGpus,
+        job.tier(),
+        job.minimumTierSortOrder(),
+        job.priority(),
+        job.queuedAt(),
+        job.minRuntimeSeconds(),
+        job.resumable(),
+        job.attempt());
+  }
+
+  /**
+   * A claim on placements with enough GPUs, idle or of work it counts on. Now and then its job is
+   * not queued any more, a node of it is not up, it counts on too few, or something has begun there
+   * that stays too long.
+   */
+  private void makeClaim(String policy) {
+    List<Job> queue = new BudgetReading.BudgetTree(snapshot(policy)).queue();
+    Job claimer =
+        queue.isEmpty() || chance(5)
+            ? new Job("ended", pick(payers), "kim", between(1, 2), 2, null, 0, 0, NOW, 3600, true, 1)
+            : queue.get(chance(65) ? 0 : between(0, queue.size() - 1));
+    boolean mayBeBad = chance(10);
+    List<Placement> fitting = new ArrayList<>(placements);
+    Tier tier = pick(tiers);
+    fitting.removeIf(
+        p ->
+            !p.tier().equals(tier)
+                || !BudgetReading.fits(p, claimer)
+                || !mayBeBad && p.state() != NodeState.UP);
+    if (fitting.size() < claimer.nodes()) {
+      return;
+    }
+    Collections.shuffle(fitting, new Random(random.nextLong()));
+    Instant since = NOW.minusSeconds(chance(30) ? 5 : 300L * between(1, 48));
+    List<Share> on = new ArrayList<>();
+    List<String> yields = new ArrayList<>();
+    Instant ready = NOW.minusSeconds(60L * between(0, 2));
+    for (Placement placement : fitting.subList(0, claimer.nodes())) {
+      on.add(new Share(placement.node(), tier, claimer.numGpus()));
+      int comes = placement.idle();
+      for (Running run : running) {
+        int there = gpusOn(run, placement);
+        if (there > 0 && (comes < claimer.numGpus() || chance(10)) && !chance(3)) {
+          comes += there;
+          yields.add(run.job());
+          ready = run.protectedUntil().isAfter(ready) ? run.protectedUntil() : ready;
+        }
+      }
+    }
+    int roll = random.nextInt(100);
+    Instant readyAt =
+        roll < 35
+            ? ready
+            : roll < 55
+                ? NOW.plusSeconds(pick(List.of(900L, 3600L, 7200L)) + between(-1, 1))
+                : roll < 75
+                    ? NOW.plusSeconds(between(-1, 1))
+                    : NOW.plusSeconds(60L * between(-60, 240));
+    for (int i = 0; i < running.size(); i++) {
+      Running run = running.get(i);
+      boolean there = fitting.stream().anyMatch(p -> gpusOn(run, p) > 0);
+      if (there && chance(20)) {
+        running.set(i, begunSince(run, since, readyAt));
+      }
+    }
+    claims.add(new Claim(claimer.id(), on, since, readyAt, yields));
+    if (!queue.isEmpty() && chance(40)) {
+      bringToTheMargin(queue.get(0).account(), claimer.account());
+    }
+  }
+
+  /** The same work, begun since the claim was made; its minimum ends at about the ready time. */
+  private Running begunSince(Running run, Instant since, Instant readyAt) {
+    Instant started = since.plusSeconds(chance(30) ? 0 : chance(30) ? -1 : 5L * between(1, 60));
+    if (started.isAfter(NOW)) {
+      started = since;
+    }
+    long minimum =
+        Math.max(1, Duration.between(started, readyAt).toSeconds() + between(-1, 1));
+    return new Running(
+        run.job(),
+        run.account(),
+        run.on(),
+        started,
+        run.allocated() ? started.plusSeconds(minimum) : started,
+        run.allocated(),
+        run.resumable(),
+        minimum,
+        null,
+        run.leaving());
+  }
+
+  /** The claimer has used what the first job's account has, and about a twentieth more. */
+  private void bringToTheMargin(String ofFirst, String ofClaimer) {
+    Account first = null;
+    int at = -1;
+    for (int i = 0; i < accounts.size(); i++) {
+      first = accounts.get(i).id().equals(ofFirst) ? accounts.get(i) : first;
+      at = accounts.get(i).id().equals(ofClaimer) ? i : at;
+    }
+    Account own = accounts.get(at);
+    if (first.weight() > 0) {
+      double level = first.windowUsage() * own.weight() / first.weight();
+      double used = level * 1.05 + between(-1, 1);
+      accounts.set(at, new Account(own.id(), own.parent(), own.weight(), 0, Math.max(0, used)));
+    }
+  }
+
+  private static int gpusOn(Running run, Placement placement) {
+    int gpus = 0;
+    for (Share share : run.on()) {
+      if (share.node().equals(placement.node()) && share.tier().equals(placement.tier())) {
+        gpus += share.gpus();
+      }
+    }
+    return gpus;
   }
 
   private NodeState anyState() {

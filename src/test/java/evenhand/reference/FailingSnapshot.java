@@ -1,6 +1,7 @@
 package evenhand.reference;
 
 import evenhand.facts.Account;
+import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.Placement;
 import evenhand.facts.Reservation;
@@ -21,8 +22,8 @@ final class FailingSnapshot {
   private FailingSnapshot() {}
 
   /**
-   * Drops jobs (with what they hold), reservations, placements, running jobs, accounts and tiers
-   * one at a time for as long as it still fails, so that nothing is left that could be dropped.
+   * Drops jobs (with what they hold), reservations, placements, running jobs, claims, accounts and
+   * tiers one at a time for as long as it still fails, so that nothing is left that could be dropped.
    * Dropping keeps the snapshot one that can be: a reservation whose placement went is on a
    * vanished node (R5), GPUs whose running job went are held by a job nobody follows.
    */
@@ -35,6 +36,7 @@ final class FailingSnapshot {
       least = drop(least, Snapshot::reservations, FailingSnapshot::withReservations, stillFails);
       least = drop(least, Snapshot::placements, FailingSnapshot::withPlacements, stillFails);
       least = drop(least, Snapshot::running, FailingSnapshot::withRunning, stillFails);
+      least = drop(least, Snapshot::claims, FailingSnapshot::withClaims, stillFails);
       least = dropUnused(least, stillFails);
     } while (size(least) < size);
     return least;
@@ -62,7 +64,8 @@ final class FailingSnapshot {
               "tier", placement.tier().name(),
               "capacity", placement.capacity(),
               "idle", placement.idle(),
-              "state", placement.state().word()));
+              "state", placement.state().word(),
+              "work_stays", snapshot.workStays().contains(placement.node())));
     }
     List<String> accounts = new ArrayList<>();
     for (Account account : snapshot.accounts()) {
@@ -103,12 +106,22 @@ final class FailingSnapshot {
               "accrued_tflop_s", reservation.accruedTflopSeconds(),
               "accrued_at", reservation.accruedAt()));
     }
+    List<String> claims = new ArrayList<>();
+    for (Claim claim : snapshot.claims()) {
+      claims.add(
+          String.format(
+              Locale.ROOT,
+              "{\"job\":\"%s\",\"on\":[%s],\"since\":\"%s\",\"ready_at\":\"%s\",\"yields\":[%s]}",
+              claim.job(),
+              shares(claim.on()),
+              claim.since(),
+              claim.readyAt(),
+              claim.yields().isEmpty()
+                  ? ""
+                  : "\"" + String.join("\",\"", claim.yields()) + "\""));
+    }
     List<String> running = new ArrayList<>();
     for (Running run : snapshot.running()) {
-      List<String> on = new ArrayList<>();
-      for (Share share : run.on()) {
-        on.add(object("node", share.node(), "tier", share.tier().name(), "gpus", share.gpus()));
-      }
       running.add(
           String.format(
               Locale.ROOT,
@@ -117,7 +130,7 @@ final class FailingSnapshot {
                   + "\"min_runtime_s\":%d,\"checkpoint_at\":%s,\"leaving\":%s}",
               run.job(),
               run.account(),
-              String.join(",", on),
+              shares(run.on()),
               run.startedAt(),
               run.protectedUntil(),
               run.allocated(),
@@ -128,7 +141,7 @@ final class FailingSnapshot {
     }
     return String.format(
         Locale.ROOT,
-        "{\"policy\":\"%s\",\"now\":\"%s\",\"cluster\":\"%s\",\n%s,\n%s,\n%s,\n%s,\n%s,\n%s}\n",
+        "{\"policy\":\"%s\",\"now\":\"%s\",\"cluster\":\"%s\",\n%s,\n%s,\n%s,\n%s,\n%s,\n%s,\n%s}\n",
         snapshot.policy(),
         snapshot.now(),
         snapshot.cluster(),
@@ -137,7 +150,16 @@ final class FailingSnapshot {
         list("accounts", accounts),
         list("jobs", jobs),
         list("reservations", reservations),
-        list("running", running));
+        list("running", running),
+        list("claims", claims));
+  }
+
+  private static String shares(List<Share> on) {
+    List<String> shares = new ArrayList<>();
+    for (Share share : on) {
+      shares.add(object("node", share.node(), "tier", share.tier().name(), "gpus", share.gpus()));
+    }
+    return String.join(",", shares);
   }
 
   private static String list(String name, List<String> lines) {
@@ -199,7 +221,9 @@ final class FailingSnapshot {
               snapshot.accounts(),
               kept,
               theirs,
-              snapshot.running());
+              snapshot.running(),
+              snapshot.claims(),
+              snapshot.workStays());
         },
         stillFails);
   }
@@ -212,6 +236,7 @@ final class FailingSnapshot {
     from.jobs().forEach(job -> tiers.add(job.tier()));
     from.placements().forEach(placement -> tiers.add(placement.tier().name()));
     from.reservations().forEach(reservation -> tiers.add(reservation.tier().name()));
+    from.claims().forEach(c -> c.on().forEach(share -> tiers.add(share.tier().name())));
     for (Running run : from.running()) {
       accounts.add(run.account());
       run.on().forEach(share -> tiers.add(share.tier().name()));
@@ -237,7 +262,9 @@ final class FailingSnapshot {
             keptAccounts,
             from.jobs(),
             from.reservations(),
-            from.running());
+            from.running(),
+            from.claims(),
+            from.workStays());
     return stillFails.test(smaller) ? smaller : from;
   }
 
@@ -251,7 +278,9 @@ final class FailingSnapshot {
         from.accounts(),
         from.jobs(),
         kept,
-        from.running());
+        from.running(),
+        from.claims(),
+        from.workStays());
   }
 
   private static Snapshot withPlacements(Snapshot from, List<Placement> kept) {
@@ -271,7 +300,9 @@ final class FailingSnapshot {
         from.accounts(),
         from.jobs(),
         from.reservations(),
-        running);
+        running,
+        from.claims(),
+        from.workStays());
   }
 
   private static Snapshot withRunning(Snapshot from, List<Running> kept) {
@@ -284,7 +315,24 @@ final class FailingSnapshot {
         from.accounts(),
         from.jobs(),
         from.reservations(),
-        kept);
+        kept,
+        from.claims(),
+        from.workStays());
+  }
+
+  private static Snapshot withClaims(Snapshot from, List<Claim> kept) {
+    return new Snapshot(
+        from.policy(),
+        from.now(),
+        from.cluster(),
+        from.tiers(),
+        from.placements(),
+        from.accounts(),
+        from.jobs(),
+        from.reservations(),
+        from.running(),
+        kept,
+        from.workStays());
   }
 
   private static int size(Snapshot snapshot) {
@@ -293,6 +341,7 @@ final class FailingSnapshot {
         + snapshot.accounts().size()
         + snapshot.jobs().size()
         + snapshot.reservations().size()
-        + snapshot.running().size();
+        + snapshot.running().size()
+        + snapshot.claims().size();
   }
 }

@@ -3,6 +3,7 @@ package evenhand.reference;
 import evenhand.facts.Share;
 import evenhand.outcomes.Absorb;
 import evenhand.outcomes.Charge;
+import evenhand.outcomes.Claimed;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Outcome;
 import evenhand.outcomes.Preempt;
@@ -31,11 +32,7 @@ final class OutcomeText {
 
   private static String line(Outcome outcome) {
     if (outcome instanceof Start start) {
-      List<String> shares = new ArrayList<>();
-      for (Share share : start.on()) {
-        shares.add(share.node() + "/" + share.tier().name() + " x" + share.gpus());
-      }
-      return "start " + start.job() + " on " + String.join(" + ", shares);
+      return "start " + start.job() + " on " + shares(start.on());
     }
     if (outcome instanceof Reserve reserve) {
       return held("reserve", reserve.job(), reserve.node(), reserve.tier().name(), reserve.gpus());
@@ -52,6 +49,17 @@ final class OutcomeText {
     if (outcome instanceof Preempt preempt) {
       return "preempt " + preempt.job() + " for " + preempt.forJob();
     }
+    if (outcome instanceof Claimed claimed) { // what it counts on is a set
+      List<String> yields = claimed.yields().stream().sorted().toList();
+      return "claim "
+          + claimed.job()
+          + " on "
+          + shares(claimed.on())
+          + " ready "
+          + claimed.readyAt()
+          + " counting on "
+          + yields;
+    }
     if (outcome instanceof Wait wait) {
       boolean namesOne =
           wait.code().equals("HELD_BY_RESERVATION") || wait.code().equals("NOT_FIRST");
@@ -62,6 +70,14 @@ final class OutcomeText {
           + (namesOne ? " behind " + wait.behind() : "");
     }
     throw new IllegalArgumentException("An outcome of a new kind: " + outcome);
+  }
+
+  private static String shares(List<Share> on) {
+    List<String> shares = new ArrayList<>();
+    for (Share share : on) {
+      shares.add(share.node() + "/" + share.tier().name() + " x" + share.gpus());
+    }
+    return String.join(" + ", shares);
   }
 
   private static String held(String verb, String job, String node, String tier, int gpus) {

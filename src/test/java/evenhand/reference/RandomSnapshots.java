@@ -77,7 +77,9 @@ public final class RandomSnapshots {
         shuffled(snapshot.accounts(), order),
         shuffled(snapshot.jobs(), order),
         shuffled(snapshot.reservations(), order),
-        shuffled(snapshot.running(), order));
+        shuffled(snapshot.running(), order),
+        snapshot.claims(),
+        snapshot.workStays());
   }
 
   private static <T> List<T> shuffled(List<T> list, Random order) {

@@ -4,6 +4,7 @@ import evenhand.input.InputFault;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
+import evenhand.policy.RuleBases;
 import evenhand.policy.RuleFailed;
 import evenhand.policy.RuleFiles;
 import java.io.IOException;
@@ -37,6 +38,7 @@ public final class Check {
       Pattern.compile("^policy:[ \\t]*([a-z-]+)[ \\t]*(?:#.*)?$", Pattern.MULTILINE);
 
   private final RuleFiles rules;
+  private final RuleBases bases = new RuleBases();
   private final Map<String, Policy> loaded = new HashMap<>();
   private final Map<String, PolicyFault> broken = new HashMap<>();
 
@@ -223,7 +225,7 @@ public final class Check {
     }
     if (known == null) {
       try {
-        known = Policies.load(rules, name, settings);
+        known = Policies.load(rules, name, settings, bases);
       } catch (PolicyFault e) {
         broken.put(key, e);
         throw e;

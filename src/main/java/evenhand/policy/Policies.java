@@ -64,7 +64,19 @@ public final class Policies {
    */
   public static Policy load(RuleFiles files, String name, Map<String, String> settings)
       throws PolicyFault {
-    return new DroolsPolicy(read(files, name, settings));
+    return load(files, name, settings, new RuleBases());
+  }
+
+  /**
+   * Loads a policy as {@link #load(RuleFiles, String, Map)} does, for a caller that loads several of the
+   * same rules.
+   *
+   * @param bases what was compiled before, and is used where it is the same
+   */
+  public static Policy load(
+      RuleFiles files, String name, Map<String, String> settings, RuleBases bases)
+      throws PolicyFault {
+    return new DroolsPolicy(read(files, name, settings, bases));
   }
 
   /**
@@ -116,6 +128,12 @@ public final class Policies {
   }
 
   static Loaded read(RuleFiles files, String name, Map<String, String> settings)
+      throws PolicyFault {
+    return read(files, name, settings, new RuleBases());
+  }
+
+  private static Loaded read(
+      RuleFiles files, String name, Map<String, String> settings, RuleBases bases)
       throws PolicyFault {
     String path = "policies/" + name + ".yaml";
     Optional<String> found = NAME.matcher(name).matches() ? files.read(path) : Optional.empty();
@@ -208,7 +226,11 @@ public final class Policies {
         parameters.entrySet().stream()
             .map(e -> Parameters.setting(e.getKey(), e.getValue()))
             .toList(),
-        RuleCompiler.compile(texts, functions, preference),
+        bases.of(
+            texts,
+            List.of(keys(choices, "preference"), keys(choices, "reserve_preference")),
+            functions,
+            preference),
         order,
         preference,
         Set.copyOf(looksAt),
@@ -216,6 +238,10 @@ public final class Policies {
         countAlike,
         victims,
         choices.containsKey("explain") ? choices.get("explain").keys() : List.of());
+  }
+
+  private static List<String> keys(Map<String, Choice> choices, String name) {
+    return choices.containsKey(name) ? choices.get(name).keys() : List.of();
   }
 
   private static boolean word(String text, String word) {

@@ -143,6 +143,21 @@ public interface Policy {
   Admission admit(
       Request request, List<Account> accounts, List<Tier> tiers, List<Placement> placements);
 
+  /** Answers submissions as {@link #admit} does. */
+  @FunctionalInterface
+  interface Admitting {
+    Admission admit(
+        Request request, List<Account> accounts, List<Tier> tiers, List<Placement> placements);
+  }
+
+  /**
+   * The same answers for one caller with many submissions, most of them like others before: the
+   * simulator. Not to be shared between threads.
+   */
+  default Admitting admitting() {
+    return this::admit;
+  }
+
   /** What the end of a job, or of one attempt of it, brings (R4, C1 to C3), at this moment. */
   Settlement settle(Ended ended, Instant now);
 }

@@ -84,6 +84,7 @@ final class SimulatedWorld {
   private final Map<String, List<JobCourse.Held>> held = new HashMap<>();
 
   private final boolean minimumProtects;
+  private final Policy.Admitting admitting;
   private double heldTflopSeconds;
   private double chargedTflopSeconds;
   private long runGpuMicros;
@@ -189,6 +190,7 @@ final class SimulatedWorld {
     this.goesOn =
         Micros.of(leaveAfter.compareTo(leaving.grace()) < 0 ? leaveAfter : leaving.grace());
     this.minimumProtects = policy.minimumProtects();
+    this.admitting = policy.admitting();
     for (ClusterPlan.Gpus gpus : cluster.placements()) {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }
@@ -294,7 +296,7 @@ final class SimulatedWorld {
             1,
             null,
             job.preemptible());
-    Admission admission = policy.admit(request, accounts(now), cluster.tiers(), placementFacts);
+    Admission admission = admitting.admit(request, accounts(now), cluster.tiers(), placementFacts);
     tell(now, "submit", course, null, job.gpus(), null, null);
     if (!admission.accepted()) {
       course.state = JobCourse.State.REFUSED;

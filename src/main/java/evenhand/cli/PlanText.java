@@ -98,8 +98,7 @@ final class PlanText {
     line("");
     line(
         "Decisions of the last "
-            + Show.text(d, "days")
-            + " days: "
+            + ("1".equals(Show.text(d, "days")) ? "day: " : Show.text(d, "days") + " days: ")
             + Show.text(d, "recorded")
             + " recorded, "
             + Show.text(d, "compared")

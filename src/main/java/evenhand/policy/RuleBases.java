@@ -6,8 +6,8 @@ import org.kie.api.KieBase;
 
 /**
  * Compiled rules, for one caller that loads a policy several times with other parameters: these are
- * no part of what is compiled, and compiling is what takes the time. Not to be shared between
- * threads, and kept no longer than the caller needs it.
+ * no part of what is compiled, and compiling is what takes the time. To be
+ * kept no longer than the caller needs it.
  */
 public final class RuleBases {
   private final Map<String, KieBase> made = new HashMap<>();
@@ -19,7 +19,7 @@ public final class RuleBases {
   /**
    * @param of names all that goes into the compilation
    */
-  KieBase get(String of, Compiling compiling) throws PolicyFault {
+  synchronized KieBase get(String of, Compiling compiling) throws PolicyFault {
     KieBase known = made.get(of);
     if (known == null) {
       known = compiling.compile();

@@ -81,11 +81,15 @@ record Comparison(List<Difference> differences, boolean besides) {
     return besides || differences.stream().anyMatch(Difference::acts);
   }
 
-  /** The first job of which something else is done; else the first that differs; else null. */
+  /**
+   * What shows best where they part: the first job that both have a verdict on and something else is
+   * done about; else the first of which something else is done; else the first that differs; else null.
+   */
   Difference first() {
     return differences.stream()
-        .filter(Difference::acts)
+        .filter(d -> d.acts() && !d.was().isEmpty() && !d.becomes().isEmpty())
         .findFirst()
+        .or(() -> differences.stream().filter(Difference::acts).findFirst())
         .orElse(differences.isEmpty() ? null : differences.get(0));
   }
 }

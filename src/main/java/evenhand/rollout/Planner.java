@@ -522,7 +522,7 @@ public final class Planner implements AutoCloseable {
       }
       return new PlanReport.Played(
           asked.workload() == null
-              ? "jobs of the last " + asked.days() + " days"
+              ? "jobs of the last " + (asked.days() == 1 ? "day" : asked.days() + " days")
               : "a workload, seed " + asked.seed(),
           many,
           jobs.trace().unreadable().size(),

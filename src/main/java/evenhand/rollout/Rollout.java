@@ -43,6 +43,9 @@ public final class Rollout implements AutoCloseable {
   private static final String SETTINGS = "settings";
   private static final String ITSELF = "evenhand";
 
+  /** In the place of a fingerprint where there is no folder. */
+  private static final String GONE = "gone";
+
   /** What becomes of rules that were changed in their folder and pass their check. */
   public enum Applies {
     /** They decide at once. */
@@ -115,11 +118,14 @@ public final class Rollout implements AutoCloseable {
       RolloutBook book, RulesFolder folder, String setting, Applies applies, Clock clock)
       throws PolicyFault {
     Rollout rollout = new Rollout(book, folder, setting, applies, clock);
+    String seen = rollout.fingerprint();
     Policy first = rollout.first();
     rollout.know(first);
     rollout.inForce = new PolicyInForce(first);
     rollout.row = book.inForce().orElseThrow();
     rollout.newest = rollout.newest();
+    rollout.seen = seen;
+    rollout.examined = rollout.about(seen);
     LOG.info("Policy {} from {}, {}", first.name(), first.where(), first.hash());
     return rollout;
   }
@@ -376,19 +382,13 @@ public final class Rollout implements AutoCloseable {
   /** Looks whether the rules at hand have changed and are at rest, and examines them then. */
   void look() {
     try {
-      String now;
-      try {
-        now = folder.fingerprint();
-      } catch (IOException e) {
-        now = "gone";
-      }
+      String now = fingerprint();
       boolean settled = now.equals(seen);
       seen = now;
-      Map<String, String> set = Policies.set(inForce.get().texts());
-      String about = now + "\n" + row.policy() + "\n" + set;
+      String about = about(now);
       if (settled && !about.equals(examined)) {
         examined = about;
-        examine(now.equals("gone"), set);
+        examine(now.equals(GONE), Policies.set(inForce.get().texts()));
       }
       Candidate found = candidate;
       if (found != null && found.policy().hash().equals(row.hash())) {
@@ -400,8 +400,28 @@ public final class Rollout implements AutoCloseable {
     }
   }
 
+  private String fingerprint() {
+    try {
+      return folder.fingerprint();
+    } catch (IOException e) {
+      return GONE;
+    }
+  }
+
+  /** All on which hangs what the rules at hand would be. */
+  private String about(String fingerprint) {
+    return fingerprint
+        + "\n"
+        + row.policy()
+        + "\n"
+        + row.hash()
+        + "\n"
+        + Policies.set(inForce.get().texts());
+  }
+
   private void examine(boolean gone, Map<String, String> set) {
     Policy policy;
+    String before = atHand;
     atHand = gone ? null : "";
     try {
       if (gone) {
@@ -432,10 +452,12 @@ public final class Rollout implements AutoCloseable {
       return;
     }
     know(policy);
-    if (applies == Applies.ON_CHANGE) {
-      change(applied(policy), Event.Kind.APPLIED, policy.texts());
-    } else {
+    // What was there before the policy in force changed was not put there to decide anew: somebody may
+    // just have gone back from it.
+    if (applies == Applies.PLANNED_ONLY || policy.hash().equals(before)) {
       found(policy);
+    } else if (!change(applied(policy), Event.Kind.APPLIED, policy.texts())) {
+      examined = null; // another was put in force just now
     }
   }
 
@@ -447,6 +469,10 @@ public final class Rollout implements AutoCloseable {
   }
 
   private void found(Policy policy) {
+    Candidate known = candidate;
+    if (known != null && known.policy().hash().equals(policy.hash())) {
+      return;
+    }
     candidate = new Candidate(policy, now());
     LOG.info(
         "The rules in {} are not those in force: they pass their check as {}. See what they would do"

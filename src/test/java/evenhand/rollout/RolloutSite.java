@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import javax.sql.DataSource;
 
 /** A rollout of real rules in a folder, on a real database, with cycles on a simulated cluster. */
@@ -35,6 +36,7 @@ final class RolloutSite implements AutoCloseable {
   final ManualClock clock = new ManualClock(Instant.parse("2026-05-04T08:00:00Z"));
   final SimulatedCluster cluster = new SimulatedCluster(clock);
   final String policy;
+  private boolean scenarios = true;
   Rollout rollout;
   Cycle cycle;
   FrontDesk desk;
@@ -65,7 +67,13 @@ final class RolloutSite implements AutoCloseable {
   }
 
   RulesFolder folder() {
-    return new RulesFolder(new RuleFiles.Folder(rules.folder()), true);
+    return new RulesFolder(new RuleFiles.Folder(rules.folder()), scenarios);
+  }
+
+  /** Rules need not pass their scenarios, which takes most of the time. */
+  RolloutSite withoutScenarios() {
+    scenarios = false;
+    return this;
   }
 
   /** Starts the process whose cycles are run. */
@@ -80,7 +88,8 @@ final class RolloutSite implements AutoCloseable {
             new JsonRecorder(),
             clock,
             CycleSettings.DEFAULT);
-    desk = new FrontDesk(store, rollout.inForce(), cycle::latest, CycleSettings.DEFAULT, clock);
+    desk =
+        new FrontDesk(store, rollout.inForce(), cycle::latest, CycleSettings.DEFAULT, clock);
     cycle(); // nobody may submit before the cluster was read
     return this;
   }
@@ -108,10 +117,10 @@ final class RolloutSite implements AutoCloseable {
     return new Planner(rollout, store, new JsonRecorder(), clock);
   }
 
-  /** Plans the rules in the folder and waits for the end. */
-  Planner.Standing plan(Planner planner, String workload) throws InterruptedException {
-    long id =
-        planner.begin(new Planner.Asked(null, null, java.util.Map.of(), 7, workload, 1, "kim"));
+  /** Plans the rules in the folder, with this set, and waits for the end. */
+  Planner.Standing plan(Planner planner, Map<String, String> set, String workload)
+      throws InterruptedException {
+    long id = planner.begin(new Planner.Asked(null, null, set, 7, workload, 1, "kim"));
     Planner.Standing standing = planner.plan(id).orElseThrow();
     while (standing.state() == Planner.State.RUNNING) {
       Thread.sleep(20);

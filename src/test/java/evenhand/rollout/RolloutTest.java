@@ -80,7 +80,7 @@ class RolloutTest {
       assertThat(code(() -> site.rollout.apply("best fit", "kim", "why", false)))
           .isEqualTo("INVALID_REQUEST");
 
-      Planner.Standing plan = site.plan(planner, null);
+      Planner.Standing plan = site.plan(planner, Map.of(), null);
       assertThat(plan.state()).as(plan.failure() + plan.faults()).isEqualTo(Planner.State.DONE);
       assertThat(plan.report())
           .contains(edited, "\"file\":\"policies/fifo.yaml\"", "-    keys: [tier_desc, idle_desc")
@@ -361,7 +361,7 @@ class RolloutTest {
         Rollout other = site.begin(Applies.PLANNED_ONLY)) {
       site.cycle();
       pack(site);
-      Planner.Standing plan = site.plan(planner, null);
+      Planner.Standing plan = site.plan(planner, Map.of(), null);
       String edited = site.book.plan(plan.id()).orElseThrow().hash();
       final String first = other.inForce().get().hash();
       site.rollout.apply(edited, "kim", "why", false);
@@ -476,7 +476,7 @@ class RolloutTest {
 
   @Test
   void reloadingAgainAndAgainLeavesNothingBehind() throws Exception {
-    try (RolloutSite site = site().start(Applies.ON_CHANGE)) {
+    try (RolloutSite site = site().withoutScenarios().start(Applies.ON_CHANGE)) {
       site.cycle();
       long[] before = null;
       String text = Files.readString(site.rules.folder().resolve(FF1));
@@ -548,12 +548,9 @@ class RolloutTest {
 
   private static String planned(RolloutSite site, Planner planner, Map<String, String> set)
       throws InterruptedException {
-    long id = planner.begin(new Planner.Asked(null, null, set, 7, null, 1, "kim"));
-    while (planner.plan(id).orElseThrow().state() == Planner.State.RUNNING) {
-      Thread.sleep(20);
-    }
-    assertThat(planner.plan(id).orElseThrow().faults()).isEmpty();
-    return site.book.plan(id).orElseThrow().hash();
+    Planner.Standing plan = site.plan(planner, set, null);
+    assertThat(plan.faults()).isEmpty();
+    return site.book.plan(plan.id()).orElseThrow().hash();
   }
 
   @Test

@@ -171,13 +171,13 @@ class PolicyRolloutTest {
       assertThat(plan.status()).as(plan.out()).isEqualTo(Exit.DONE);
       assertThat(plan.out())
           .contains(
-              "Plan 2: policy fifo " + edited,
+              "Plan 3: policy fifo " + edited,
               "Clause D1 is changed",
               "+    keys: " + PACK,
-              "Decisions of the last 1 days",
+              "Decisions of the last day",
               "Guard rails",
               "evenhand policy apply " + edited + " --reason WHY");
-      assertThat(evenhand("policy", "plans", "2").out()).isEqualTo(plan.out());
+      assertThat(evenhand("policy", "plans", "3").out()).isEqualTo(plan.out());
       assertThat(evenhand("policy", "plans").out()).contains(edited, "PASSES");
       Said applied =
           evenhand("policy", "apply", edited, "--by", "kim", "--reason", "whole nodes stay free");

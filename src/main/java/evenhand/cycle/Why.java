@@ -10,6 +10,7 @@ import evenhand.cycle.Desk.QueueLine;
 import evenhand.cycle.Desk.Refused;
 import evenhand.cycle.Desk.WhyAsked;
 import evenhand.explain.Forecast;
+import evenhand.explain.Miss;
 import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
@@ -214,7 +215,8 @@ final class Why {
         && report.result() != CycleReport.Result.STANDBY) {
       message.append(" The last cycle decided nothing: ").append(report.because()).append('.');
     }
-    String best = best(Request.of(job.asks()), scene);
+    List<Miss> eliminated = scene.eliminated(scene.ordering().jobs().get(position));
+    String best = best(eliminated);
     needs(message, job.asks(), best, scene);
     ahead(message, position, "is");
     String before = new Remarks(scene.policy(), store::inventory).on(job);
@@ -226,7 +228,7 @@ final class Why {
     Details details =
         new Details(
             scene.snapshot().now(),
-            scene.eliminated(scene.ordering().jobs().get(position)),
+            eliminated,
             asked.changes() ? scene.changes(id) : null,
             bound(job, position, scene),
             job.asks().attempt() > 1 ? story.of(job) : List.of(),
@@ -423,8 +425,10 @@ final class Why {
     Wait wait = said != null && said.outcome() instanceof Wait w ? w : null;
     Job asks = position == null ? null : scene.ordering().jobs().get(position);
     String best = null;
+    List<Miss> eliminated = List.of();
     if (asks != null) {
-      best = best(Request.of(asks), scene);
+      eliminated = scene.eliminated(asks);
+      best = best(eliminated);
       if (wait != null) {
         needs(message, asks, best, scene);
       }
@@ -433,7 +437,7 @@ final class Why {
     Details details =
         new Details(
             snapshot.now(),
-            asks == null || wait == null ? List.of() : scene.eliminated(asks),
+            wait == null ? List.of() : eliminated,
             asks != null && wait != null && asked.changes() ? scene.changes(id) : null,
             null,
             List.of(),
@@ -563,37 +567,18 @@ final class Why {
     }
   }
 
-  /** The most idle placement that could run it, as the rules see it; null when there is none. */
-  private static String best(Request request, Scene scene) {
-    Snapshot snapshot = scene.snapshot();
-    Map<String, Integer> reserved = new HashMap<>();
-    for (Reservation r : snapshot.reservations()) {
-      if (!r.job().equals(request.job())) {
-        reserved.merge(FrontDesk.place(r.node(), r.tier()), r.gpus(), Integer::sum);
+  /** The most that is free together where it could run; null where there is no such place. */
+  private static String best(List<Miss> eliminated) {
+    Miss best = null;
+    for (Miss miss : eliminated) {
+      if (miss.fitsAndIsUp()
+          && (best == null
+              || miss.free() > best.free()
+              || miss.free() == best.free() && miss.node().compareTo(best.node()) < 0)) {
+        best = miss;
       }
     }
-    Map<PlacementGroup, Boolean> fits = new HashMap<>();
-    Placement best = null;
-    int most = -1;
-    for (Placement p : snapshot.placements()) {
-      if (p.state() != NodeState.UP
-          || !fits.computeIfAbsent(
-              p.group(),
-              g ->
-                  scene
-                      .policy()
-                      .admit(request, snapshot.accounts(), snapshot.tiers(), List.of(p))
-                      .accepted())) {
-        continue;
-      }
-      int idle =
-          Math.max(0, p.idle() - reserved.getOrDefault(FrontDesk.place(p.node(), p.tier()), 0));
-      if (idle > most) {
-        most = idle;
-        best = p;
-      }
-    }
-    return best == null ? null : most + " on " + best.node() + " (" + best.tier().name() + ")";
+    return best == null ? null : best.free() + " on " + best.node() + " (" + best.tier() + ")";
   }
 
   /** What became of a job that is no longer in the queue, in one true sentence or two. */

@@ -1,5 +1,6 @@
 package evenhand.explain;
 
+import evenhand.facts.Account;
 import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.NodeState;
@@ -51,6 +52,7 @@ public final class Elimination {
   private final boolean makesRoom;
   private final Map<String, List<Running>> runningAt = new HashMap<>();
   private final Map<String, Placement> at = new HashMap<>();
+  private final Map<String, Account> accounts = new HashMap<>();
   private final Map<Asked, Unfit> fits = new HashMap<>();
 
   private record Asked(
@@ -66,6 +68,7 @@ public final class Elimination {
     this.policy = policy;
     this.snapshot = snapshot;
     this.makesRoom = policy.has(Stage.PREEMPT);
+    snapshot.accounts().forEach(a -> accounts.put(a.id(), a));
     snapshot.placements().forEach(p -> at.put(place(p.node(), p.tier()), p));
     if (makesRoom) {
       for (Running r : snapshot.running()) {
@@ -303,7 +306,8 @@ public final class Elimination {
             group.capacity(),
             0,
             null);
-    return alone(asking(job, gpus, tier, minimum), List.of(empty), List.of(), Set.of());
+    return alone(
+        asking(job, gpus, tier, minimum), List.of(empty), List.of(), Set.of(), above(job.account()));
   }
 
   private static Job asking(Job job, int gpus, String tier, int minimum) {
@@ -323,9 +327,24 @@ public final class Elimination {
         job.preemptible());
   }
 
+  /** An account and those above it: on an empty node nobody else's usage matters. */
+  private List<Account> above(String account) {
+    List<Account> path = new ArrayList<>();
+    Account next = accounts.get(account);
+    while (next != null && path.size() <= accounts.size()) {
+      path.add(next);
+      next = next.parent() == null ? null : accounts.get(next.parent());
+    }
+    return path;
+  }
+
   /** The policy's verdict on the job if there were nothing else. */
   private Decided alone(
-      Job job, List<Placement> placements, List<Running> running, Set<String> workStays) {
+      Job job,
+      List<Placement> placements,
+      List<Running> running,
+      Set<String> workStays,
+      List<Account> payers) {
     Decided verdict = null;
     for (Decided decided :
         policy
@@ -336,7 +355,7 @@ public final class Elimination {
                     snapshot.cluster(),
                     snapshot.tiers(),
                     placements,
-                    snapshot.accounts(),
+                    payers,
                     List.of(job),
                     List.of(),
                     running,
@@ -384,7 +403,8 @@ public final class Elimination {
             asking(job, job.numGpus(), job.tier(), job.minimumTierSortOrder()),
             List.copyOf(shown.values()),
             here,
-            stays);
+            stays,
+            snapshot.accounts());
     if (starts(verdict)) {
       return new Missed(p, job.nodes() > 1 ? "free" : "ahead", missed.kept(), null);
     }

@@ -1,6 +1,7 @@
 package evenhand.explain;
 
 import java.time.Instant;
+import java.util.Set;
 
 /**
  * Placements of one tier, capacity and state on which a waiting job cannot start for one reason.
@@ -29,4 +30,17 @@ public record Miss(
     int needed,
     String holder,
     Instant until,
-    String message) {}
+    String message) {
+  private static final Set<String> NEVER = Set.of("too_small", "tier", "not_allowed");
+  private static final Set<String> NOT_UP = Set.of("draining", "down");
+
+  /** Whether these would do if enough were idle on them. */
+  public boolean fitsAndIsUp() {
+    return !NEVER.contains(condition) && !NOT_UP.contains(condition);
+  }
+
+  /** GPUs of the nearest that are idle and kept for nobody else. */
+  public int free() {
+    return Math.max(0, idle - reserved);
+  }
+}

@@ -16,6 +16,8 @@ import evenhand.simulator.ManualClock;
 import evenhand.simulator.SimulatedCluster;
 import evenhand.store.Database;
 import evenhand.store.PostgresStore;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -112,7 +114,9 @@ public final class WhyLatency {
       int questions,
       int aCycle) {
     Random random = new Random(1);
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     List<Double> millis = new ArrayList<>();
+    List<Double> cpu = new ArrayList<>();
     while (millis.size() < questions) {
       if (millis.size() % aCycle == 0) {
         clock.advance(Duration.ofSeconds(5));
@@ -120,17 +124,22 @@ public final class WhyLatency {
       }
       String id = Integer.toString(1 + random.nextInt(10_000));
       long from = System.nanoTime();
+      long worked = threads.getCurrentThreadCpuTime();
       desk.why(id, asked);
       millis.add((System.nanoTime() - from) / 1e6);
+      cpu.add((threads.getCurrentThreadCpuTime() - worked) / 1e6);
     }
     millis.sort(null);
+    cpu.sort(null);
     System.out.printf(
-        "%s: p50 %.1f ms, p90 %.1f ms, p99 %.1f ms, most %.1f ms of %d%n",
+        "%s: p50 %.1f ms, p90 %.1f ms, p99 %.1f ms, most %.1f ms of %d; of the processor p50 %.1f ms, p99 %.1f ms%n",
         what,
         millis.get(questions / 2),
         millis.get(questions * 9 / 10),
         millis.get(questions * 99 / 100),
         millis.get(questions - 1),
-        questions);
+        questions,
+        cpu.get(questions / 2),
+        cpu.get(questions * 99 / 100));
   }
 }

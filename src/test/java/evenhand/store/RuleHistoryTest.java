@@ -120,7 +120,7 @@ class RuleHistoryTest {
     cycle.run();
     after(5);
     assertThat(count(T0.plusSeconds(3600), "D3")).isZero();
-    assertThat(count(T0, "C2")).as("what the end of a job charged").isEqualTo(1);
+    assertThat(count(T0, "C3")).as("what the end of a job charged").isEqualTo(1);
     assertThat(history.texts(policy.hash())).isEqualTo(policy.texts());
     assertThat(history.hashes(policy.hash().substring(0, 12), 5)).containsExactly(policy.hash());
     store.forget(Duration.ZERO, T0.plus(Duration.ofHours(2)));

@@ -115,7 +115,8 @@ class AccountsRoute {
       description = "whole hours between points, e.g. 1h (default) or 1d")
   Listing<Point> history(@PathVariable String id, HttpServletRequest request) {
     Query query = Query.of(request, "since", "step");
-    return query.part(desk.history(id, query.time("since"), step(query)).stream().map(Point::of).toList());
+    return query.part(
+        desk.history(id, query.time("since"), step(query)).stream().map(Point::of).toList());
   }
 
   private static Duration step(Query query) {

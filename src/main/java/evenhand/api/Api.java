@@ -5,9 +5,10 @@ import org.springframework.context.annotation.Import;
 
 /**
  * The whole API, to be imported by the service. It needs these beans: a {@link
- * evenhand.cycle.Desk}, a {@link evenhand.cycle.Contract}, {@link evenhand.cycle.JobOutputs}, a {@link evenhand.cycle.Ledger}, {@link
- * evenhand.cycle.Receipts}, an {@link evenhand.cycle.accounts.AccountDesk}, an {@link
- * evenhand.cycle.events.EventFeed}, an {@link ActivePolicy} and a {@link CycleNow}.
+ * evenhand.cycle.Desk}, a {@link evenhand.cycle.Contract}, {@link evenhand.cycle.JobOutputs}, a
+ * {@link evenhand.cycle.Ledger}, {@link evenhand.cycle.Receipts}, an {@link
+ * evenhand.cycle.accounts.AccountDesk}, an {@link evenhand.cycle.events.EventFeed}, an {@link
+ * ActivePolicy} and a {@link CycleNow}.
  */
 @Configuration(proxyBeanMethods = false)
 @Import({

@@ -76,9 +76,7 @@ class DecisionsRoute {
   @Operation(summary = "The facts that a decision was made on, as they were recorded")
   ResponseEntity<String> facts(@PathVariable String id, HttpServletRequest request) {
     Query.ofNothing(request);
-    return ResponseEntity.ok()
-        .contentType(MediaType.APPLICATION_JSON)
-        .body(receipts.facts(id));
+    return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(receipts.facts(id));
   }
 
   @GetMapping("/decisions/{id}")

@@ -154,7 +154,11 @@ class EventStreams implements SmartLifecycle {
     private long told = System.nanoTime();
 
     Client(
-        AsyncContext async, ServletOutputStream out, EventFilter filter, long after, boolean ticks) {
+        AsyncContext async,
+        ServletOutputStream out,
+        EventFilter filter,
+        long after,
+        boolean ticks) {
       this.async = async;
       this.out = out;
       this.filter = filter;

@@ -28,7 +28,8 @@ class NowRoute {
   }
 
   @GetMapping
-  @Operation(summary = "The whole cluster at this moment: nodes, who holds what, what is kept for whom")
+  @Operation(
+      summary = "The whole cluster at this moment: nodes, who holds what, what is kept for whom")
   Now now(HttpServletRequest request) {
     Query.ofNothing(request);
     return Now.of(contract.standing());

@@ -16,8 +16,8 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
  * The web page: static files of the jar, which speak to the API and to nothing else. A browser is
- * told to run no script and take no style that does not come from here as a file, so that no text of
- * a user can become one.
+ * told to run no script and take no style that does not come from here as a file, so that no text
+ * of a user can become one.
  */
 @Configuration(proxyBeanMethods = false)
 class Page implements WebMvcConfigurer {

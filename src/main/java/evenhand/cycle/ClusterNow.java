@@ -52,5 +52,6 @@ public record ClusterNow(
       Instant endsBy) {}
 
   /** GPUs kept for a job that waits; {@code claim} where others have still to leave some. */
-  public record Held(String job, String account, String node, String tier, int gpus, boolean claim) {}
+  public record Held(
+      String job, String account, String node, String tier, int gpus, boolean claim) {}
 }

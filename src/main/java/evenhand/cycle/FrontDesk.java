@@ -1183,8 +1183,7 @@ public final class FrontDesk implements Desk {
   @Override
   public Page<DecisionFound> findDecisions(DecisionFilter filter, int limit, String cursor) {
     int most = page(limit);
-    return part(
-        store.findDecisions(filter, most + 1, before(cursor)), most, found -> found.id());
+    return part(store.findDecisions(filter, most + 1, before(cursor)), most, found -> found.id());
   }
 
   @Override

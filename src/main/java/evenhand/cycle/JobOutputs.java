@@ -32,8 +32,7 @@ public final class JobOutputs {
    */
   public List<Output> of(String id) {
     long job = FrontDesk.number("job", id);
-    Attempt newest =
-        store.job(job).orElseThrow(() -> FrontDesk.notFound("job", id)).attempt();
+    Attempt newest = store.job(job).orElseThrow(() -> FrontDesk.notFound("job", id)).attempt();
     List<Output> outputs = new ArrayList<>();
     int last = newest == null ? 0 : newest.attempt();
     for (int attempt = Math.max(1, last - MOST + 1); attempt <= last; attempt++) {

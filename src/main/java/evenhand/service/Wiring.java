@@ -215,8 +215,7 @@ class Wiring {
 
   @Bean
   JobOutputs jobOutputs(Store store, Mode mode, Outputs outputs) {
-    return new JobOutputs(
-        store, mode == Mode.SLURM ? outputs::of : order -> Optional.empty());
+    return new JobOutputs(store, mode == Mode.SLURM ? outputs::of : order -> Optional.empty());
   }
 
   @Bean

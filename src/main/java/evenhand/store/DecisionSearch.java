@@ -117,14 +117,14 @@ final class DecisionSearch {
             rs -> {
               byId.get(rs.getLong("decision_id"))
                   .said()
-                  .add(
-                      new DecisionFound.Said(
-                          rs.getString("rule"), rs.getInt("jobs"), ids(rs)));
+                  .add(new DecisionFound.Said(rs.getString("rule"), rs.getInt("jobs"), ids(rs)));
             });
     return found;
   }
 
   private static List<String> ids(ResultSet rs) throws SQLException {
-    return Arrays.stream((Long[]) rs.getArray("of").getArray()).map(id -> Long.toString(id)).toList();
+    return Arrays.stream((Long[]) rs.getArray("of").getArray())
+        .map(id -> Long.toString(id))
+        .toList();
   }
 }

@@ -379,11 +379,7 @@ final class EventsOfChanges {
               + " is over: "
               + count(before.reserved())
               + (now.state() == JobState.DISPATCHING ? ", as the job starts" : ""),
-          data(
-              "gpus",
-              before.reserved(),
-              "rule",
-              ruleOf(now.asks().id(), Release.class)));
+          data("gpus", before.reserved(), "rule", ruleOf(now.asks().id(), Release.class)));
     }
     if (held != null && (elsewhere || held.gpus() > before.reserved())) {
       add(

@@ -35,13 +35,14 @@ import tools.jackson.databind.json.JsonMapper;
  * tell of.
  *
  * <p><b>Order.</b> Ids come from a sequence while transactions are under way, so that a row with a
- * lower id may be committed after one with a higher id, and an id whose transaction was undone never
- * comes. {@link #settled} therefore looks at the ids that are seen and at the server's running
- * transactions in one statement. Where no id is missing, all are settled. Where one is, it waits
- * until every transaction that ran at that look is over ({@code pg_snapshot_xmin} has passed the
- * {@code pg_snapshot_xmax} of the look): what is not there then never comes. That holds because a
- * transaction here takes its number before it takes ids. No transaction numbers are stored, so that
- * a database that was dumped and restored goes on well; and writers never wait for one another.
+ * lower id may be committed after one with a higher id, and an id whose transaction was undone
+ * never comes. {@link #settled} therefore looks at the ids that are seen and at the server's
+ * running transactions in one statement. Where no id is missing, all are settled. Where one is, it
+ * waits until every transaction that ran at that look is over ({@code pg_snapshot_xmin} has passed
+ * the {@code pg_snapshot_xmax} of the look): what is not there then never comes. That holds because
+ * a transaction here takes its number before it takes ids. No transaction numbers are stored, so
+ * that a database that was dumped and restored goes on well; and writers never wait for one
+ * another.
  */
 final class PostgresEvents implements EventLog {
   private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -136,8 +137,7 @@ final class PostgresEvents implements EventLog {
 
   @Override
   public List<Event> forward(long after, long upTo, EventFilter filter, int limit) {
-    return filtered(
-            "where id > :after and id <= :upTo", filter, " order by id limit " + limit)
+    return filtered("where id > :after and id <= :upTo", filter, " order by id limit " + limit)
         .param("after", after)
         .param("upTo", upTo)
         .query(EVENT)

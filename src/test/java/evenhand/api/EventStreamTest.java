@@ -202,8 +202,7 @@ class EventStreamTest {
 
   @Test
   void aWrongFilterIsRefused() throws Exception {
-    assertThat(get("/v1/events?kinds=startet", 422).path("detail").asString())
-        .contains("started");
+    assertThat(get("/v1/events?kinds=startet", 422).path("detail").asString()).contains("started");
     assertThat(get("/v1/events?job=x", 422).path("code").asString()).isEqualTo("INVALID_REQUEST");
     assertThat(get("/v1/events?since=-1", 422).path("code").asString())
         .isEqualTo("INVALID_REQUEST");

@@ -92,10 +92,7 @@ class EventsTest {
   }
 
   private List<String> kindsOf(String job) {
-    return all().stream()
-        .filter(e -> job.equals(e.job()))
-        .map(e -> e.kind().word())
-        .toList();
+    return all().stream().filter(e -> job.equals(e.job())).map(e -> e.kind().word()).toList();
   }
 
   @Test
@@ -295,7 +292,8 @@ class EventsTest {
         .isNotEmpty()
         .allSatisfy(
             d ->
-                assertThat(d.said().stream().flatMap(s -> s.of().stream()).collect(Collectors.toSet()))
+                assertThat(
+                        d.said().stream().flatMap(s -> s.of().stream()).collect(Collectors.toSet()))
                     .contains(waits));
     assertThat(found(new DecisionFilter(null, "B", "D1", null, null))).isEmpty();
     assertThat(found(new DecisionFilter(Long.valueOf(big), null, "D1", null, null))).hasSize(1);
@@ -318,7 +316,8 @@ class EventsTest {
     after(5);
     ClusterNow now = contract.standing();
     assertThat(now.holders()).extracting(ClusterNow.Holder::job).containsExactly(runs);
-    assertThat(now.holders().get(0).protectedUntil()).isEqualTo(now.holders().get(0).startedAt().plusSeconds(600));
+    assertThat(now.holders().get(0).protectedUntil())
+        .isEqualTo(now.holders().get(0).startedAt().plusSeconds(600));
     assertThat(now.queued()).isEqualTo(1);
     assertThat(now.queuedGpus()).isEqualTo(2);
     assertThat(now.nodes()).hasSize(1);

@@ -74,7 +74,10 @@ class WebhooksTest {
       wrong.add(String.valueOf(signature));
     }
     JsonNode event = JsonMapper.builder().build().readTree(body);
-    if (!event.path("kind").asString().equals(exchange.getRequestHeaders().getFirst("X-Evenhand-Event"))) {
+    if (!event
+        .path("kind")
+        .asString()
+        .equals(exchange.getRequestHeaders().getFirst("X-Evenhand-Event"))) {
       wrong.add(body);
     }
     int status = refuse.get() > 0 && refuse.getAndDecrement() > 0 ? 503 : 204;
@@ -99,8 +102,7 @@ class WebhooksTest {
 
   private Webhooks start(Set<Event.Kind> kinds, Duration giveUpAfter) {
     URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/hook");
-    Webhook hook =
-        new Webhook("chat", url, "hush", kinds, Duration.ofSeconds(5), giveUpAfter);
+    Webhook hook = new Webhook("chat", url, "hush", kinds, Duration.ofSeconds(5), giveUpAfter);
     return new Webhooks(
         List.of(hook),
         new EventFeed(store.events()),
@@ -113,8 +115,22 @@ class WebhooksTest {
   private String submit() {
     NewJob job =
         new NewJob(
-            "j", "A", "kim", null, 1, 1, null, null, 0, true, 0, null, "#!/bin/sh\n", List.of(),
-            Map.of(), null);
+            "j",
+            "A",
+            "kim",
+            null,
+            1,
+            1,
+            null,
+            null,
+            0,
+            true,
+            0,
+            null,
+            "#!/bin/sh\n",
+            List.of(),
+            Map.of(),
+            null);
     return Long.toString(store.add(job, 0, null, null, Instant.EPOCH).record().job().id());
   }
 

@@ -116,6 +116,10 @@ final class SettingsCheck {
     submission(settings.submission());
     router(settings.router());
     settings.hooks();
+    count(
+        "evenhand.events.max-clients",
+        binder.bind("evenhand.events.max-clients", Integer.class).orElse(200),
+        1);
     policy(settings);
     Mode mode = Mode.of(environment);
     if (!Security.isOn(environment) && !Security.listensOnLoopback(environment)) {

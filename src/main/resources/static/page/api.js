@@ -58,7 +58,7 @@ async function call(method, path, body, signal) {
   throw new Refused(answer.status, read && read.code || "HTTP_" + answer.status, words(answer.status, read), read);
 }
 function words(status, problem) {
-  if (problem && Array.isArray(problem.errors) && problem.errors.length)
+  if (status !== 404 && problem && Array.isArray(problem.errors) && problem.errors.length)
     return problem.errors.map((e) => (e.path ? e.path + ": " : "") + e.message).join(" ");
   return problem && problem.detail || t("error.status", status);
 }

@@ -88,9 +88,10 @@ async function show(first) {
     wait.remove();
     const old = main.querySelector(".state.load");
     if (old) old.remove();
-    const gone404 = e.status === 404;
-    main.append(state("error load", gone404 ? t("error.none") : e.status === 0 ? t("error.unreachable") : e.status === 403 ? t("error.forbidden") : t("error.title"),
-      gone404 || e.status !== 0 ? e.message : t("error.again"), button(t("retry"), () => refresh(true))));
+    const isNotThere = e.status === 404;
+    mine.isNotThere = isNotThere || e.status === 403;
+    main.append(state("error load", isNotThere ? t("error.none") : e.status === 0 ? t("error.unreachable") : e.status === 403 ? t("error.forbidden") : t("error.title"),
+      isNotThere || e.status !== 0 ? e.message : t("error.again"), button(t("retry"), () => refresh(true))));
   };
   if (!first) main.focus({ preventScroll: true });
   scrollTo(0, 0);
@@ -106,12 +107,14 @@ function soon() {
 async function refresh(asked) {
   const mine = shown;
   if (!mine) return;
+  if (mine.isNotThere && !asked) return; // what is not there does not come by waiting
   if (mine.busy) { mine.again = true; return; }
   mine.busy = true;
   lastAt = Date.now();
   try {
     await mine.view.load();
     if (mine !== shown) return;
+    mine.isNotThere = false;
     if (!mine.loaded) { mine.loaded = true; mine.arrived(); }
     const old = main.querySelector(".state.load");
     if (old) old.remove();

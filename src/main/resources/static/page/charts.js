@@ -17,7 +17,8 @@ const drawn = new Set();
 export function redraw() {
   for (const d of drawn) if (d.where.isConnected) d.paint(); else { d.chart.dispose(); drawn.delete(d); }
 }
-addEventListener("resize", () => { for (const d of drawn) if (d.where.isConnected) d.chart.resize(); });
+// A picture may be made before its page is shown, and pages change their width.
+const sizes = new ResizeObserver((entries) => { for (const d of drawn) if (entries.some((e) => e.target === d.where)) d.chart.resize(); });
 
 function inks() {
   const s = getComputedStyle(document.documentElement);
@@ -54,4 +55,5 @@ export async function timeChart(where, { lines, label, format, max, tip }) {
   };
   paint();
   drawn.add({ where, chart, paint });
+  sizes.observe(where);
 }

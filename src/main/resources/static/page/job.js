@@ -18,9 +18,10 @@ export function open(root, { app, id, signal, again }) {
   const cost = el("div");
   const asks = el("div");
   const ahead = el("div");
-  const whyPanel = panel("why", t("job.why"), why, ahead);
+  const aheadPanel = panel("ahead", t("job.ahead.title"), ahead);
+  aheadPanel.hidden = true;
   root.append(el("div", { class: "row" }, head, act), el("div", { class: "two job" },
-    el("div", {}, whyPanel, panel("story", t("job.story"), strip, stripKey, story)),
+    el("div", {}, panel("why", t("job.why"), why), panel("story", t("job.story"), strip, stripKey, story), aheadPanel),
     el("div", { class: "side" }, panel("cost", t("job.cost"), cost), panel("asks", t("job.asks"), asks))));
   let last = {};
   const only = (key, value, paint) => { const s = JSON.stringify(value) + document.documentElement.dataset.theme; if (last[key] !== s) { last[key] = s; paint(); } };
@@ -51,19 +52,20 @@ export function open(root, { app, id, signal, again }) {
       w.rule ? el("p", { class: "clause" }, el("a", { href: "#/policy?clause=" + encodeURIComponent(w.rule) }, t("clause", w.rule)), w.rule_name ? el("span", {}, " ", w.rule_name.replace(w.rule + " ", "")) : null) : null,
       facts([[t("job.needs"), w.needs], [t("job.best"), w.best], [t("job.behind"), w.behind ? el("a", { href: "#/job/" + w.behind }, t("job.title", w.behind)) : null]]),
       w.decision ? el("p", {}, el("a", { href: "#/decisions?id=" + w.decision }, t("job.decision", w.decision, w.at ? clock(w.at) : ""))) : null));
+    aheadPanel.hidden = !w.ahead.length;
     only("ahead", w.ahead.map((a) => [a.id, a.figures, a.path]), () => fill(ahead, !w.ahead.length ? null : [
-      el("h3", {}, t("job.ahead", w.ahead_count)),
+      el("p", { class: "hint" }, t("job.ahead", w.ahead_count)),
       el("ol", { class: "ahead" }, w.ahead.map((a) => el("li", { value: a.position || null }, el("a", { href: "#/job/" + a.id }, a.name || t("job.title", a.id)), " ", accountTag(a.account), " ", el("span", { class: "soft" }, gpus(a.nodes, a.num_gpus, a.tier)), " ", path(a)))),
       w.ahead_count > w.ahead.length ? el("p", { class: "hint" }, el("a", { href: "#/queue" }, t("job.ahead.more", w.ahead_count - w.ahead.length))) : null]));
 
     const by = Object.fromEntries(sums.map((s) => [s.kind, s]));
-    only("cost", [sums, j.charged_tflop_s, j.reservation_tflop_s], () => fill(cost, facts([
+    only("cost", [sums, j.charged_tflop_s, j.reservation_tflop_s, j.state], () => fill(cost, facts([
       [t("job.charged"), tflops(j.charged_tflop_s), t("job.charged.title")],
       [t("job.ran"), by.run ? gpuHours(by.run.gpu_s) : null],
       [t("job.ran.free"), by.unallocated ? gpuHours(by.unallocated.gpu_s) : null],
       [t("job.held"), by.reserved ? gpuHours(by.reserved.gpu_s) : null],
       [t("job.reservation"), j.reservation_tflop_s > 0 ? tflops(j.reservation_tflop_s) : null, t("job.reservation.title")]]),
-      over || !j.started_at ? null : el("p", { class: "hint" }, t("job.cost.running"))));
+      j.state !== "RUNNING" ? null : el("p", { class: "hint" }, t("job.cost.running"))));
     only("asks", [j.nodes, j.num_gpus, j.tier, j.minimum_tier_sort_order, j.attempt, j.cluster_job, j.on, j.reservation, output, j.checkpoint_at, j.exit_code, j.state_reason, j.state], () => fill(asks, facts([
       [t("job.gpus"), gpus(j.nodes, j.num_gpus, j.tier)],
       [t("job.mintier"), j.minimum_tier_sort_order > 0 && !j.tier ? t("job.mintier.of", j.minimum_tier_sort_order) : null],

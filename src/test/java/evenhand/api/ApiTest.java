@@ -538,13 +538,17 @@ class ApiTest {
           "/v1/policy",
           "/v1/decisions",
           "/v1/decisions/{id}",
-          "/v1/cycle"
+          "/v1/cycle",
+          "/v1/now",
+          "/v1/events",
+          "/v1/jobs/{id}/output",
+          "/v1/decisions/{id}/snapshot"
         }) {
       assertTrue(api.get("paths").has(path), path);
     }
     assertFalse(api.get("paths").has("/error"));
     JsonNode submission = api.get("components").get("schemas").get("Submission");
-    assertEquals(15, submission.get("properties").size());
+    assertEquals(16, submission.get("properties").size());
     assertEquals("integer", submission.get("properties").get("num_gpus").get("type").asString());
     assertEquals(
         "object",

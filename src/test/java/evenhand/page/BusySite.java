@@ -175,6 +175,18 @@ final class BusySite implements AutoCloseable {
     context(Contract.class).drain("h12", "fan 3 is loud", "ann");
   }
 
+  /** The job with the longest story. */
+  String busiestJob() {
+    return sql()
+        .sql(
+            """
+            select job_id::text from events where job_id is not null
+            group by job_id order by count(*) desc, job_id limit 1
+            """)
+        .query(String.class)
+        .single();
+  }
+
   /** Jobs in the queue that were never submitted one by one. */
   void queue(int jobs) {
     sql()

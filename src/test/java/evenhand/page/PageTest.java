@@ -187,6 +187,15 @@ class PageTest {
         .isGreaterThan(60);
     assertThat(text(".node[data-node=h12]")).contains("draining");
     picture("page-now");
+    go("#/budgets?account=language");
+    awaiting(
+        "const c = document.querySelector('.detail canvas'); return !!c && c.clientWidth > 300");
+    picture("page-budgets");
+    go("#/job/" + site.busiestJob());
+    awaitText(".story", "Given GPUs");
+    assertThat(browser.run("return document.querySelectorAll('.strip span').length").asInt())
+        .isGreaterThan(1);
+    picture("page-job");
     go("#/nodes");
     awaitText(".node-line", "fan 3 is loud");
     go("#/policy?clause=K4");
@@ -224,7 +233,6 @@ class PageTest {
 
     go("#/job/" + id);
     awaitText(".story", "Submitted");
-    picture("page-job");
     click(".actions button", "Cancel job");
     type("Your name", "ann");
     click("dialog button", "Cancel job");
@@ -241,7 +249,6 @@ class PageTest {
     go("#/budgets?account=language");
     awaitText(".detail h2", "language");
     awaiting("return !!document.querySelector('.detail canvas')");
-    picture("page-budgets");
     click(".detail button", "Change weights below it");
     type("chat", "6");
     // 50 % of the cluster, 6 of 7 parts of it.

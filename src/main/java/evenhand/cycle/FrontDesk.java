@@ -357,6 +357,9 @@ public final class FrontDesk implements Desk {
                 job.workdir(),
                 job.arguments().size()));
     parts.addAll(job.arguments());
+    if (!job.preemptible()) {
+      parts.add("not preemptible"); // so that digests from before it could be said still hold
+    }
     new TreeMap<>(job.environment())
         .forEach(
             (name, value) -> {
@@ -490,6 +493,7 @@ public final class FrontDesk implements Desk {
         asks.priority(),
         asks.minRuntimeSeconds(),
         asks.resumable(),
+        asks.preemptible(),
         job.timeLimitSeconds(),
         asks.attempt(),
         job.submittedAt(),

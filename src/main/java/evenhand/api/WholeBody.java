@@ -47,8 +47,8 @@ final class WholeBody implements Filter {
   }
 
   /**
-   * @param onlyWithToken whether bodies of requests that have no token are thrown away as they come:
-   *     these are refused, and strangers shall not fill the memory there is for bodies
+   * @param onlyWithToken whether bodies of requests that have no token are thrown away as they
+   *     come: these are refused, and strangers shall not fill the memory there is for bodies
    */
   WholeBody(int most, Duration within, boolean onlyWithToken) {
     this.most = most;

@@ -545,7 +545,7 @@ class ApiTest {
     }
     assertFalse(api.get("paths").has("/error"));
     JsonNode submission = api.get("components").get("schemas").get("Submission");
-    assertEquals(15, submission.get("properties").size());
+    assertEquals(16, submission.get("properties").size());
     assertEquals("integer", submission.get("properties").get("num_gpus").get("type").asString());
     assertEquals(
         "object",

@@ -38,9 +38,11 @@ class WebServer {
   @Bean
   FilterRegistrationBean<WholeBody> wholeBody(
       @Value("${evenhand.api.max-body:2MB}") DataSize most,
-      @Value("${evenhand.api.body-within:10s}") Duration within) {
+      @Value("${evenhand.api.body-within:10s}") Duration within,
+      Access access) {
     FilterRegistrationBean<WholeBody> filter =
-        new FilterRegistrationBean<>(new WholeBody(Math.toIntExact(most.toBytes()), within));
+        new FilterRegistrationBean<>(
+            new WholeBody(Math.toIntExact(most.toBytes()), within, access.on()));
     filter.setOrder(Ordered.HIGHEST_PRECEDENCE);
     filter.setDispatcherTypes(DispatcherType.REQUEST);
     filter.setAsyncSupported(true);

@@ -34,6 +34,7 @@ final class WholeBody implements Filter {
 
   private final int most;
   private final Duration within;
+  private final boolean onlyWithToken;
   private final AtomicLong held = new AtomicLong();
 
   /**
@@ -42,8 +43,17 @@ final class WholeBody implements Filter {
    * @param within how long a client may take for the whole of it
    */
   WholeBody(int most, Duration within) {
+    this(most, within, false);
+  }
+
+  /**
+   * @param onlyWithToken whether bodies of requests that have no token are thrown away as they
+   *     come: these are refused, and strangers shall not fill the memory there is for bodies
+   */
+  WholeBody(int most, Duration within, boolean onlyWithToken) {
     this.most = most;
     this.within = within;
+    this.onlyWithToken = onlyWithToken;
   }
 
   @Override
@@ -68,6 +78,7 @@ final class WholeBody implements Filter {
     private final AsyncContext async;
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
     private final byte[] part = new byte[8192];
+    private final int kept;
     private long length;
     private boolean done;
 
@@ -75,6 +86,8 @@ final class WholeBody implements Filter {
       this.request = request;
       this.answer = answer;
       this.async = async;
+      boolean stranger = onlyWithToken && request.getHeader("Authorization") == null;
+      this.kept = stranger ? 0 : most;
     }
 
     @Override
@@ -94,7 +107,7 @@ final class WholeBody implements Filter {
 
     private void take(int read) {
       length += read;
-      if (length > most) {
+      if (length > kept) {
         free();
         if (length > MOST_DISCARDED) {
           hangUp();
@@ -116,7 +129,7 @@ final class WholeBody implements Filter {
     @Override
     public synchronized void onAllDataRead() {
       if (!done) {
-        goOn(length > most ? Body.tooLong(most) : body.toByteArray());
+        goOn(length > kept ? Body.tooLong(most) : body.toByteArray());
       }
     }
 

@@ -19,7 +19,6 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
-import org.springframework.core.io.ClassPathResource;
 
 /** Every setting in force, and where it was given. */
 final class EffectiveSettings {
@@ -89,8 +88,7 @@ final class EffectiveSettings {
     Origin origin = SettingNames.innermost(property.getOrigin());
     if (origin instanceof TextResourceOrigin text && text.getResource() != null) {
       boolean ownDefault =
-          text.getResource() instanceof ClassPathResource r
-              && r.getPath().equals("application.yaml");
+          text.getResource().getDescription().contains("class path resource [application.yaml]");
       if (ownDefault) {
         return "default";
       }

@@ -25,6 +25,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -563,6 +564,35 @@ class AccessTest {
       assertThatThrownBy(() -> sql.sql(statement).update())
           .as(statement)
           .hasMessageContaining("append-only");
+    }
+  }
+
+  @Test
+  void bodiesOfStrangersAndOversizedOnesAreNotKept() throws Exception {
+    String large = "{\"x\":\"" + "y".repeat(3 << 20) + "\"}";
+    assertThat(send(null, "POST", "/v1/jobs", large).status()).isEqualTo(401);
+    Answer known = ask(Role.SUBMITTER, "POST", "/v1/jobs", large);
+    assertThat(known.status()).isEqualTo(413);
+    assertThat(known.code()).isEqualTo("BODY_TOO_LARGE");
+    // Far more than all bodies together may hold, by people whom nobody knows.
+    List<Socket> sockets = new ArrayList<>();
+    try {
+      for (int i = 0; i < 40; i++) {
+        Socket socket = new Socket("127.0.0.1", URI.create(url).getPort());
+        sockets.add(socket);
+        socket
+            .getOutputStream()
+            .write(
+                ("POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                        + "Content-Length: 2000001\r\n\r\n"
+                        + "y".repeat(2_000_000))
+                    .getBytes(StandardCharsets.ISO_8859_1));
+      }
+      assertThat(ask(Role.SUBMITTER, "POST", "/v1/jobs", JOB).status()).isEqualTo(201);
+    } finally {
+      for (Socket socket : sockets) {
+        socket.close();
+      }
     }
   }
 

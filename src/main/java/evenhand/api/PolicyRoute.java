@@ -55,9 +55,7 @@ class PolicyRoute {
   private static final Field<String> HASH =
       Field.text("hash").means("of a plan; or the first 8 digits of it, or more");
   private static final Field<Boolean> DESPITE =
-      Field.flag("despite_guardrails")
-          .or(false)
-          .means("whether broken guard rails are accepted");
+      Field.flag("despite_guardrails").or(false).means("whether broken guard rails are accepted");
   static final Shape APPLY = Shape.of("the application of a plan", HASH, BY, REASON, DESPITE);
   static final Shape ROLLBACK = Shape.of("a way back", BY, REASON);
 
@@ -97,12 +95,12 @@ class PolicyRoute {
       Field.text("by", SubmissionForm.ID_RIGHT, SubmissionForm::isId)
           .or("anonymous")
           .means("who asks");
-  static final Shape PLAN =
-      Shape.of("a plan", POLICY, TEXTS, SET, DAYS, WORKLOAD, SEED, ANYBODY);
+  static final Shape PLAN = Shape.of("a plan", POLICY, TEXTS, SET, DAYS, WORKLOAD, SEED, ANYBODY);
 
   private static final Field<String> WHICH =
       Field.text("policy")
-          .means("off; a policy's name, from the rules at hand; or the hash of one that was planned");
+          .means(
+              "off; a policy's name, from the rules at hand; or the hash of one that was planned");
   static final Shape SHADOW = Shape.of("what decides beside the policy in force", WHICH, ANYBODY);
 
   private final Rollout rollout;
@@ -132,8 +130,7 @@ class PolicyRoute {
               + " planned.")
   Plan plan(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
-    Planner.Asked asked =
-        new Planner.Asked(null, null, Map.of(), 7, null, 1, "anonymous");
+    Planner.Asked asked = new Planner.Asked(null, null, Map.of(), 7, null, 1, "anonymous");
     if (!Body.isAbsent(request)) {
       Section s = read(request, PLAN);
       asked =
@@ -164,9 +161,7 @@ class PolicyRoute {
             : Optional.<Planner.Standing>empty())
         .map(Plan::of)
         .orElseThrow(
-            () ->
-                new Desk.Refused(
-                    "NOT_FOUND", null, null, "There is no plan " + id + "."));
+            () -> new Desk.Refused("NOT_FOUND", null, null, "There is no plan " + id + "."));
   }
 
   @PostMapping("/apply")
@@ -176,8 +171,7 @@ class PolicyRoute {
   Decides apply(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     Section s = read(request, APPLY);
-    return Decides.of(
-        rollout.apply(s.get(HASH), s.get(BY), s.get(REASON), s.get(DESPITE)));
+    return Decides.of(rollout.apply(s.get(HASH), s.get(BY), s.get(REASON), s.get(DESPITE)));
   }
 
   @PostMapping("/rollback")
@@ -217,7 +211,8 @@ class PolicyRoute {
   }
 
   @GetMapping("/shadow/differences")
-  @Operation(summary = "Decisions in which the shadow differed, newest first; the last 200 are kept")
+  @Operation(
+      summary = "Decisions in which the shadow differed, newest first; the last 200 are kept")
   Listing<Differs> differences(HttpServletRequest request) {
     return listing(
         Query.of(request), shadow::differences, RolloutBook.ShadowDifference::id, Differs::of);
@@ -257,8 +252,7 @@ class PolicyRoute {
                     f ->
                         new Problem.FieldError(
                             f.file() + (f.line() > 0 ? ":" + f.line() : ""),
-                            (f.rule() == null ? "" : "rule \"" + f.rule() + "\": ")
-                                + f.sentence()))
+                            (f.rule() == null ? "" : "rule \"" + f.rule() + "\": ") + f.sentence()))
                 .toList());
   }
 

@@ -62,7 +62,8 @@ class Problems {
           case "NOT_WAITING" ->
               Problem.of(409, "NOT_WAITING", "It does not wait", refused.getMessage());
           case "NOT_PLANNED" ->
-              Problem.of(404, "NOT_PLANNED", "Nothing of that hash is planned", refused.getMessage());
+              Problem.of(
+                  404, "NOT_PLANNED", "Nothing of that hash is planned", refused.getMessage());
           case "GUARDRAILS_BROKEN" ->
               Problem.of(409, "GUARDRAILS_BROKEN", "Guard rails are broken", refused.getMessage());
           case "IN_FORCE" ->

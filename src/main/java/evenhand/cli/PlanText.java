@@ -22,11 +22,26 @@ final class PlanText {
 
   void tell(JsonNode r) {
     if (Show.text(r, "verdict").equals("SAME")) {
-      line("These rules are in force already: policy " + Show.text(r, "policy") + " " + Show.text(r, "hash"));
+      line(
+          "These rules are in force already: policy "
+              + Show.text(r, "policy")
+              + " "
+              + Show.text(r, "hash"));
       return;
     }
-    line("Plan " + Show.text(r, "id") + ": policy " + Show.text(r, "policy") + " " + Show.text(r, "hash"));
-    line("against " + Show.text(r, "against_policy") + " " + Show.text(r, "against") + ", which is in force");
+    line(
+        "Plan "
+            + Show.text(r, "id")
+            + ": policy "
+            + Show.text(r, "policy")
+            + " "
+            + Show.text(r, "hash"));
+    line(
+        "against "
+            + Show.text(r, "against_policy")
+            + " "
+            + Show.text(r, "against")
+            + ", which is in force");
     changes(r.path("changes"));
     decisions(r.path("decisions"));
     simulation(r.path("simulation"));
@@ -129,10 +144,7 @@ final class PlanText {
 
   private static void rows(Table table, String of, List<String> was, List<String> becomes) {
     for (int i = 0; i < Math.max(was.size(), becomes.size()); i++) {
-      table.row(
-          of,
-          i < was.size() ? was.get(i) : "",
-          i < becomes.size() ? becomes.get(i) : "");
+      table.row(of, i < was.size() ? was.get(i) : "", i < becomes.size() ? becomes.get(i) : "");
     }
   }
 
@@ -175,11 +187,14 @@ final class PlanText {
     table.row("wait, median", time(was, "wait_p50_s"), time(becomes, "wait_p50_s"));
     table.row("wait, 90 %", time(was, "wait_p90_s"), time(becomes, "wait_p90_s"));
     table.row("wait, longest", time(was, "wait_max_s"), time(becomes, "wait_max_s"));
-    table.row("never started", Show.text(was, "never_started"), Show.text(becomes, "never_started"));
+    table.row(
+        "never started", Show.text(was, "never_started"), Show.text(becomes, "never_started"));
     table.row("refused", Show.text(was, "refused"), Show.text(becomes, "refused"));
     table.row("preemptions", Show.text(was, "preemptions"), Show.text(becomes, "preemptions"));
-    table.row("GPU-hours worked again", Show.hours(was, "lost_gpu_s"), Show.hours(becomes, "lost_gpu_s"));
-    table.row("GPU time used", Show.percent(was, "utilization"), Show.percent(becomes, "utilization"));
+    table.row(
+        "GPU-hours worked again", Show.hours(was, "lost_gpu_s"), Show.hours(becomes, "lost_gpu_s"));
+    table.row(
+        "GPU time used", Show.percent(was, "utilization"), Show.percent(becomes, "utilization"));
     table.row(
         "delivered / entitled",
         Show.percent(was, "delivered_over_entitled"),
@@ -194,7 +209,8 @@ final class PlanText {
   private void groups(String title, JsonNode was, JsonNode becomes, boolean delivered) {
     Table table =
         delivered
-            ? Table.of(title, ">JOBS", ">WAIT", ">THEN", ">GPU-HOURS", ">THEN", ">DELIVERED", ">THEN")
+            ? Table.of(
+                title, ">JOBS", ">WAIT", ">THEN", ">GPU-HOURS", ">THEN", ">DELIVERED", ">THEN")
             : Table.of(title, ">JOBS", ">WAIT", ">THEN", ">GPU-HOURS", ">THEN");
     Set<String> names = new TreeSet<>(was.propertyNames());
     names.addAll(becomes.propertyNames());

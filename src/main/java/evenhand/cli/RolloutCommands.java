@@ -66,7 +66,8 @@ final class RolloutCommands {
         status.remove("clauses");
         print(status.toString());
       } else {
-        print("Policy " + Show.text(policy, "name") + " " + Show.text(policy, "hash") + " decides,");
+        print(
+            "Policy " + Show.text(policy, "name") + " " + Show.text(policy, "hash") + " decides,");
         print(
             Table.clean(
                 "since "
@@ -117,8 +118,7 @@ final class RolloutCommands {
     @Override
     public Integer call() {
       if (id != null) {
-        JsonNode plan =
-            service.get(console(), "/v1/policy/plans/" + ServiceAddress.id("plan", id));
+        JsonNode plan = service.get(console(), "/v1/policy/plans/" + ServiceAddress.id("plan", id));
         if (output.isJson()) {
           print(plan.toString());
         } else if (plan.path("report").isObject()) {
@@ -128,7 +128,8 @@ final class RolloutCommands {
         }
         return Exit.DONE;
       }
-      List<JsonNode> plans = service.list(console(), "/v1/policy/plans", Math.max(1, limit)).items();
+      List<JsonNode> plans =
+          service.list(console(), "/v1/policy/plans", Math.max(1, limit)).items();
       if (output.isJson()) {
         print(Output.items(plans));
         return Exit.DONE;

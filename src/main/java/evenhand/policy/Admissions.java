@@ -27,7 +27,10 @@ final class Admissions implements Policy.Admitting {
   private final Map<Asked, Admission> known = new HashMap<>();
 
   private record Asked(
-      Request request, List<Object> accounts, List<Tier> tiers, Map<PlacementGroup, Integer> there) {}
+      Request request,
+      List<Object> accounts,
+      List<Tier> tiers,
+      Map<PlacementGroup, Integer> there) {}
 
   Admissions(Policy policy, Loaded loaded) {
     this.policy = policy;

@@ -68,8 +68,8 @@ public final class Policies {
   }
 
   /**
-   * Loads a policy as {@link #load(RuleFiles, String, Map)} does, for a caller that loads several of the
-   * same rules.
+   * Loads a policy as {@link #load(RuleFiles, String, Map)} does, for a caller that loads several
+   * of the same rules.
    *
    * @param bases what was compiled before, and is used where it is the same
    */

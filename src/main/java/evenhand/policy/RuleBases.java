@@ -9,13 +9,16 @@ import java.util.Map;
 import org.kie.api.KieBase;
 
 /**
- * Rule bases that were compiled: policies of the same rules that differ in parameters alone share one, for
- * parameters are facts. Compiling is what takes the time where a policy is loaded again and again.
+ * Rule bases that were compiled: policies of the same rules that differ in parameters alone share
+ * one, for parameters are facts. Compiling is what takes the time where a policy is loaded again
+ * and again.
  */
 public final class RuleBases {
   private final Map<Key, KieBase> compiled = new HashMap<>();
 
-  /** All that a rule base depends on: the texts in their order, and the orders that rules pick by. */
+  /**
+   * All that a rule base depends on: the texts in their order, and the orders that rules pick by.
+   */
   private record Key(List<Map.Entry<String, String>> texts, List<List<String>> orders) {}
 
   synchronized KieBase of(

@@ -66,8 +66,7 @@ final class ClauseChanges {
     return all.stream().filter(f -> !others.contains(f)).toList();
   }
 
-  private static List<PlanReport.File> files(
-      Map<String, String> was, Map<String, String> becomes) {
+  private static List<PlanReport.File> files(Map<String, String> was, Map<String, String> becomes) {
     Set<String> names = new LinkedHashSet<>(was.keySet());
     names.addAll(becomes.keySet());
     List<PlanReport.File> files = new ArrayList<>();
@@ -93,10 +92,6 @@ final class ClauseChanges {
     return String.join(
         "\n",
         UnifiedDiffUtils.generateUnifiedDiff(
-            "in force/" + name,
-            "planned/" + name,
-            was,
-            DiffUtils.diff(was, becomes),
-            CONTEXT));
+            "in force/" + name, "planned/" + name, was, DiffUtils.diff(was, becomes), CONTEXT));
   }
 }

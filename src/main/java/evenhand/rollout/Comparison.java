@@ -38,7 +38,9 @@ record Comparison(List<Difference> differences, boolean besides) {
       return all.stream().filter(d -> !(d.outcome() instanceof Wait)).toList();
     }
 
-    /** The clause of the verdict, which is the last about a job; {@code none} where there is none. */
+    /**
+     * The clause of the verdict, which is the last about a job; {@code none} where there is none.
+     */
     static String clause(List<Decided> of) {
       return of.isEmpty() ? "none" : of.get(of.size() - 1).rule();
     }
@@ -80,8 +82,9 @@ record Comparison(List<Difference> differences, boolean besides) {
   }
 
   /**
-   * What shows best where they part: the first job that both have a verdict on and something else is
-   * done about; else the first of which something else is done; else the first that differs; else null.
+   * What shows best where they part: the first job that both have a verdict on and something else
+   * is done about; else the first of which something else is done; else the first that differs;
+   * else null.
    */
   Difference first() {
     return differences.stream()

@@ -21,8 +21,7 @@ final class Guardrails {
   static final String FILE = "guardrails.yaml";
 
   private static final Field<Double> MOST_TIMES = Field.number("most_times", 1, 1e6);
-  private static final Field<Duration> BEYOND =
-      Field.duration("beyond").or(Duration.ZERO, "0s");
+  private static final Field<Duration> BEYOND = Field.duration("beyond").or(Duration.ZERO, "0s");
   private static final Field<Integer> BEYOND_COUNT = Field.whole("beyond", 0, 1_000_000).or(0);
   private static final Field<Double> AT_LEAST = Field.number("at_least", 0, 1);
   private static final Field<Double> MOST = Field.number("most", 0, 1);
@@ -79,8 +78,16 @@ final class Guardrails {
     held.clear();
     Figures was = played == null ? null : played.was();
     Figures becomes = played == null ? null : played.becomes();
-    waits(ACCOUNT_WAIT, "account ", was == null ? null : was.accounts(), becomes == null ? null : becomes.accounts());
-    waits(CLASS_WAIT, "", was == null ? null : was.classes(), becomes == null ? null : becomes.classes());
+    waits(
+        ACCOUNT_WAIT,
+        "account ",
+        was == null ? null : was.accounts(),
+        becomes == null ? null : becomes.accounts());
+    waits(
+        CLASS_WAIT,
+        "",
+        was == null ? null : was.classes(),
+        becomes == null ? null : becomes.classes());
     part(NEVER_STARTED, was, becomes, "never start", f -> f.neverStarted());
     part(REFUSED, was, becomes, "are refused", f -> f.refused());
     utilization(was, becomes);
@@ -105,7 +112,9 @@ final class Guardrails {
   /** Whether one is left out, or cannot be held: noted then. */
   private boolean passedOver(Field<Section> rail, Object figures) {
     if (set.get(rail) != null && figures == null) {
-      held.add(new Guardrail(rail.name(), "unknown", List.of("there are no figures to hold it against")));
+      held.add(
+          new Guardrail(
+              rail.name(), "unknown", List.of("there are no figures to hold it against")));
     }
     return set.get(rail) == null || figures == null;
   }
@@ -135,7 +144,13 @@ final class Guardrails {
       most = Math.max(most, before.waitMeanS() == 0 ? 1 : then / before.waitMeanS());
       if (then > beyond && then > times * before.waitMeanS()) {
         broken.add(
-            of + e.getKey() + " waits " + time(then) + " on average, and " + time(before.waitMeanS()) + " now");
+            of
+                + e.getKey()
+                + " waits "
+                + time(then)
+                + " on average, and "
+                + time(before.waitMeanS())
+                + " now");
       }
     }
     note(rail, broken, "the most is " + figure(most) + " times as long");
@@ -145,15 +160,21 @@ final class Guardrails {
     int of(Figures figures);
   }
 
-  private void part(
-      Field<Section> rail, Figures was, Figures becomes, String what, Count count) {
+  private void part(Field<Section> rail, Figures was, Figures becomes, String what, Count count) {
     if (passedOver(rail, was)) {
       return;
     }
     int more = count.of(becomes) - count.of(was);
     double most = set.get(rail).get(MOST) * becomes.jobs();
     String figures =
-        count.of(becomes) + " of " + becomes.jobs() + " jobs " + what + ", and " + count.of(was) + " now";
+        count.of(becomes)
+            + " of "
+            + becomes.jobs()
+            + " jobs "
+            + what
+            + ", and "
+            + count.of(was)
+            + " now";
     note(rail, more > most ? List.of(figures) : List.of(), figures);
   }
 
@@ -162,7 +183,10 @@ final class Guardrails {
       return;
     }
     String figures =
-        percent(becomes.utilization()) + " of the GPU time is used, and " + percent(was.utilization()) + " now";
+        percent(becomes.utilization())
+            + " of the GPU time is used, and "
+            + percent(was.utilization())
+            + " now";
     boolean broken = becomes.utilization() < set.get(UTILIZATION).get(AT_LEAST) * was.utilization();
     note(UTILIZATION, broken ? List.of(figures) : List.of(), figures);
   }

@@ -40,8 +40,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Works out what a change of the policy would do, one plan at a time, on a thread of low priority: the
- * cycle is not held up. What it does is bounded in number and time, and it says how far it came.
+ * Works out what a change of the policy would do, one plan at a time, on a thread of low priority:
+ * the cycle is not held up. What it does is bounded in number and time, and it says how far it
+ * came.
  */
 public final class Planner implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger("evenhand.rules");
@@ -96,7 +97,8 @@ public final class Planner implements AutoCloseable {
    * What is to be planned.
    *
    * @param policy its name; null for that of the policy in force
-   * @param texts of the rules, by path below the rules folder; null for those in the service's folder
+   * @param texts of the rules, by path below the rules folder; null for those in the service's
+   *     folder
    * @param set what is set for once besides what is set already; an empty value takes it back
    * @param days how far back recorded decisions and jobs are looked at
    * @param workload YAML from which jobs are generated; null for recorded ones
@@ -166,7 +168,8 @@ public final class Planner implements AutoCloseable {
   public synchronized long begin(Asked asked) {
     Running before = last;
     if (before != null && before.standing.state() == State.RUNNING) {
-      throw Rollout.refused("BUSY", "Plan " + before.id + " is being made just now; try again then.");
+      throw Rollout.refused(
+          "BUSY", "Plan " + before.id + " is being made just now; try again then.");
     }
     Running running = new Running(rollout.book().nextPlan());
     last = running;
@@ -180,7 +183,8 @@ public final class Planner implements AutoCloseable {
     if (running != null && running.id == id) {
       return Optional.of(running.standing);
     }
-    return rollout.book()
+    return rollout
+        .book()
         .plan(id)
         .map(p -> new Standing(id, State.DONE, null, 0, 0, List.of(), null, p.report()));
   }
@@ -212,7 +216,8 @@ public final class Planner implements AutoCloseable {
           null);
     } catch (RuntimeException | LinkageError | StackOverflowError | OutOfMemoryError e) {
       LOG.error("Plan {} failed", running.id, e);
-      running.ended(State.FAILED, List.of(), "it failed: " + e + "; the service's log has it", null);
+      running.ended(
+          State.FAILED, List.of(), "it failed: " + e + "; the service's log has it", null);
     }
   }
 
@@ -235,7 +240,8 @@ public final class Planner implements AutoCloseable {
               ? rollout.folder().copy()
               : new RuleFiles.Stored(asked.texts(), Map.of(), "the texts that were sent");
       this.becomes =
-          rollout.folder()
+          rollout
+              .folder()
               .passed(
                   files,
                   asked.policy() == null ? was.name() : asked.policy(),
@@ -264,10 +270,16 @@ public final class Planner implements AutoCloseable {
                       f.split(" ")[0]
                           + " is read when a snapshot is made: recorded decisions do not show what"
                           + " it changes, the simulation does."));
-      rollout.book()
+      rollout
+          .book()
           .failure(becomes.hash())
           .ifPresent(
-              f -> notes.add("This policy was in force before, and failed at " + f.at() + ": " + f.message()));
+              f ->
+                  notes.add(
+                      "This policy was in force before, and failed at "
+                          + f.at()
+                          + ": "
+                          + f.message()));
       PlanReport.Decisions decisions = decisions();
       PlanReport.Played played = played(jobs);
       rails.add(
@@ -277,7 +289,8 @@ public final class Planner implements AutoCloseable {
                   "no_rule_fails",
                   "broken",
                   List.of(decisions.failed() > 0 ? decisions.failure() : stopped))
-              : new Guardrail("no_rule_fails", "kept", List.of("no rule failed in what was decided here")));
+              : new Guardrail(
+                  "no_rule_fails", "kept", List.of("no rule failed in what was decided here")));
       if (guardrails.isPresent()) {
         rails.addAll(guardrails.get().held(played));
       } else {
@@ -294,7 +307,8 @@ public final class Planner implements AutoCloseable {
                   + becomes.hash()
                   + " --reason WHY"
                   + (passes ? "" : " --despite-guardrails"));
-      rollout.book()
+      rollout
+          .book()
           .keep(
               new RolloutBook.Plan(
                   running.id,
@@ -422,8 +436,7 @@ public final class Planner implements AutoCloseable {
           first);
     }
 
-    private PlanReport.First first(
-        long id, Comparison comparison, Decision one, Decision other) {
+    private PlanReport.First first(long id, Comparison comparison, Decision one, Decision other) {
       Comparison.Difference d = comparison.first();
       if (d == null) {
         return new PlanReport.First(
@@ -459,7 +472,11 @@ public final class Planner implements AutoCloseable {
             "the workload",
             0,
             "",
-            "makes " + made.size() + " jobs; a plan takes at most " + limits.jobs() + ": make it shorter");
+            "makes "
+                + made.size()
+                + " jobs; a plan takes at most "
+                + limits.jobs()
+                + ": make it shorter");
       }
       AccountPlan accounts = AccountPlan.read("the workload", generator.accounts());
       return new JobSet(
@@ -531,7 +548,13 @@ public final class Planner implements AutoCloseable {
           };
       Simulation.Result result =
           new Simulation(
-                  policy, jobs.cluster(), jobs.accounts(), jobs.trace().jobs(), null, EVERY, witness)
+                  policy,
+                  jobs.cluster(),
+                  jobs.accounts(),
+                  jobs.trace().jobs(),
+                  null,
+                  EVERY,
+                  witness)
               .run();
       return told(result, jobs.trace());
     }
@@ -593,9 +616,11 @@ public final class Planner implements AutoCloseable {
       }
       taken.add(course);
       accounts.computeIfAbsent(course.account(), a -> new ArrayList<>()).add(course);
-      String size = course.job().gpus() == 1 ? "jobs of 1 GPU" : "jobs of " + course.job().gpus() + " GPUs";
+      String size =
+          course.job().gpus() == 1 ? "jobs of 1 GPU" : "jobs of " + course.job().gpus() + " GPUs";
       classes.computeIfAbsent(size, c -> new ArrayList<>()).add(course);
-      String kind = course.job().minRuntimeSeconds() > 0 ? "protected jobs" : "jobs without protection";
+      String kind =
+          course.job().minRuntimeSeconds() > 0 ? "protected jobs" : "jobs without protection";
       classes.computeIfAbsent(kind, c -> new ArrayList<>()).add(course);
     }
     double[] waits = taken.stream().mapToDouble(c -> wait(c, result)).sorted().toArray();

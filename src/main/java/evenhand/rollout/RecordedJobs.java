@@ -23,9 +23,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The jobs that the service has had, to be played again: on the GPUs there are now, with the weights as
- * they were. Zero is midnight UTC before the first of them. A job is taken to run as long as its last
- * attempt did; one that never ran, or still runs, has no known length and is left out.
+ * The jobs that the service has had, to be played again: on the GPUs there are now, with the
+ * weights as they were. Zero is midnight UTC before the first of them. A job is taken to run as
+ * long as its last attempt did; one that never ran, or still runs, has no known length and is left
+ * out.
  */
 final class RecordedJobs {
   private static final int PART = 1000;
@@ -126,10 +127,7 @@ final class RecordedJobs {
     }
     List<AccountSetup> setups =
         parentsFirst(book.entries()).stream()
-            .map(
-                e ->
-                    new AccountSetup(
-                        e.id(), e.parent(), first.getOrDefault(e.id(), e.weight())))
+            .map(e -> new AccountSetup(e.id(), e.parent(), first.getOrDefault(e.id(), e.weight())))
             .toList();
     return new AccountPlan(setups, Map.of(), Map.of(), changes, true);
   }

@@ -107,9 +107,9 @@ public final class Rollout implements AutoCloseable {
 
   /**
    * Finds out which policy decides when a process starts. On a new database it is the one that the
-   * settings name, from the rules at hand. Later the one in force stands, whatever the rules at hand
-   * are by then; unless the settings name another policy than they did, or say that changed rules
-   * decide at once.
+   * settings name, from the rules at hand. Later the one in force stands, whatever the rules at
+   * hand are by then; unless the settings name another policy than they did, or say that changed
+   * rules decide at once.
    *
    * @param setting the policy's name in the settings
    * @throws PolicyFault when there is no policy that could decide
@@ -213,7 +213,8 @@ public final class Rollout implements AutoCloseable {
 
   /** Begins to look at the rules at hand, each so often. */
   public void start(Duration every) {
-    rules.scheduleWithFixedDelay(this::look, every.toMillis(), every.toMillis(), TimeUnit.MILLISECONDS);
+    rules.scheduleWithFixedDelay(
+        this::look, every.toMillis(), every.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   @Override
@@ -240,7 +241,11 @@ public final class Rollout implements AutoCloseable {
     newest = newest();
     notLoaded = null;
     LOG.info(
-        "Policy {} {} decides from now on: {} ({})", now.policy(), now.hash(), now.reason(), now.by());
+        "Policy {} {} decides from now on: {} ({})",
+        now.policy(),
+        now.hash(),
+        now.reason(),
+        now.by());
   }
 
   private void load(InForce wanted) {
@@ -286,9 +291,9 @@ public final class Rollout implements AutoCloseable {
   }
 
   /**
-   * A rule has failed: the policy before takes over, if it has decided without failing. Once for each
-   * change that somebody made: where that one fails too, it is not the change that is at fault, and
-   * going on would only go back and back.
+   * A rule has failed: the policy before takes over, if it has decided without failing. Once for
+   * each change that somebody made: where that one fails too, it is not the change that is at
+   * fault, and going on would only go back and back.
    */
   private void fallBack(String because) {
     String failing = inForce.get().hash();
@@ -422,7 +427,10 @@ public final class Rollout implements AutoCloseable {
       if (gone) {
         throw new PolicyFault(
             new PolicyFault.Fault(
-                folder.where(), 0, null, "cannot be read; put the folder back, or restart with another"));
+                folder.where(),
+                0,
+                null,
+                "cannot be read; put the folder back, or restart with another"));
       }
       policy = folder.passed(folder.copy(), row.policy(), set);
       PolicyFault failed = policy.hash().equals(row.hash()) ? null : failedBefore(policy.hash());
@@ -444,7 +452,8 @@ public final class Rollout implements AutoCloseable {
       return;
     }
     know(policy);
-    // What was there before the policy in force changed was not put there to decide anew: somebody may
+    // What was there before the policy in force changed was not put there to decide anew: somebody
+    // may
     // just have gone back from it.
     if (applies == Applies.PLANNED_ONLY || policy.hash().equals(before)) {
       found(policy);
@@ -570,7 +579,8 @@ public final class Rollout implements AutoCloseable {
                         "must be the hash of a plan, sha256:…, or at least 8 digits it begins with"));
     List<RolloutBook.Plan> plans = book.planned(whole);
     if (plans.size() > 1) {
-      throw refused("NOT_PLANNED", "Several planned policies begin with " + whole + "; say more of it.");
+      throw refused(
+          "NOT_PLANNED", "Several planned policies begin with " + whole + "; say more of it.");
     }
     return plans.stream()
         .findFirst()

@@ -52,8 +52,8 @@ public final class RulesFolder {
   }
 
   /**
-   * Changes whenever a rule, a policy or a scenario does. What editors leave beside their files (locks,
-   * copies, half-written new versions under another name) changes nothing.
+   * Changes whenever a rule, a policy or a scenario does. What editors leave beside their files
+   * (locks, copies, half-written new versions under another name) changes nothing.
    *
    * @throws IOException when the folder is gone, or was changed while it was read
    */
@@ -104,8 +104,8 @@ public final class RulesFolder {
 
   /**
    * A policy that may be put in force: it loads, and the scenarios that are about it go as written.
-   * What is set for once beside its text must be right as well; scenarios say what the text does, and
-   * are run without it.
+   * What is set for once beside its text must be right as well; scenarios say what the text does,
+   * and are run without it.
    *
    * @throws PolicyFault with every fault found, whatever is wrong with the rules
    */
@@ -154,7 +154,8 @@ public final class RulesFolder {
       throw new PolicyFault(new PolicyFault.Fault("rules", 0, null, e.getMessage()));
     } catch (RuntimeException | LinkageError | StackOverflowError e) {
       throw new PolicyFault(
-          new PolicyFault.Fault("rules", 0, null, "cannot be checked: they make the check fail: " + e));
+          new PolicyFault.Fault(
+              "rules", 0, null, "cannot be checked: they make the check fail: " + e));
     }
   }
 

@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A policy that decides beside the one in force, each recorded decision on its own snapshot: compared,
- * counted and never carried out. It is asked on a thread of low priority; where it does not keep up,
- * decisions are passed over and counted.
+ * A policy that decides beside the one in force, each recorded decision on its own snapshot:
+ * compared, counted and never carried out. It is asked on a thread of low priority; where it does
+ * not keep up, decisions are passed over and counted.
  */
 public final class Shadow implements AutoCloseable {
   /** Says that nothing decides beside the policy in force. */
@@ -65,8 +65,7 @@ public final class Shadow implements AutoCloseable {
   /**
    * @param told each difference: the clause in force, and the one instead
    */
-  public Shadow(
-      Rollout rollout, Recorder recorder, Clock clock, BiConsumer<String, String> told) {
+  public Shadow(Rollout rollout, Recorder recorder, Clock clock, BiConsumer<String, String> told) {
     this.rollout = rollout;
     this.recorder = recorder;
     this.clock = clock;
@@ -120,8 +119,8 @@ public final class Shadow implements AutoCloseable {
   /**
    * Lets another policy decide beside the one in force.
    *
-   * @param which {@link #OFF}; a policy's name, from the rules at hand; or the hash of a policy that
-   *     was planned or in force
+   * @param which {@link #OFF}; a policy's name, from the rules at hand; or the hash of a policy
+   *     that was planned or in force
    * @return null when it is off
    * @throws PolicyFault when the rules at hand do not pass their check
    * @throws evenhand.cycle.Desk.Refused when no such policy is known
@@ -151,7 +150,9 @@ public final class Shadow implements AutoCloseable {
     if (texts.isEmpty()) {
       throw Rollout.refused(
           "NOT_FOUND",
-          "No policy " + which + " was planned or in force; give the name of one of the rules at hand,"
+          "No policy "
+              + which
+              + " was planned or in force; give the name of one of the rules at hand,"
               + " or plan it first.");
     }
     return Policies.stored(texts);
@@ -237,7 +238,8 @@ public final class Shadow implements AutoCloseable {
       int jobs, boolean acts, List<PlanReport.Instead> clauses, PlanReport.First first) {}
 
   private void keep(Decision live, Policy beside, long id, String report) {
-    rollout.book()
+    rollout
+        .book()
         .differs(
             new RolloutBook.ShadowDifference(
                 0, live.now(), id, beside.hash(), live.policyHash(), report),

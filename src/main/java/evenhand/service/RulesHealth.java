@@ -6,8 +6,8 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * How the rules stand. Up also while those at hand do not pass their check, for those in force decide
- * all the same; degraded when a rule has failed and the policy before has taken over.
+ * How the rules stand. Up also while those at hand do not pass their check, for those in force
+ * decide all the same; degraded when a rule has failed and the policy before has taken over.
  */
 final class RulesHealth extends AbstractHealthIndicator {
   private static final int MOST_FAULTS = 10;

@@ -133,7 +133,9 @@ class RolloutTest {
       }
       site.rules.edit(FF1, "waitingBefore != null )\n  then", "waitingBefore != )\n  then");
       try (Rollout begun = site.begin(Applies.ON_CHANGE)) {
-        assertThat(begun.inForce().get().hash()).as("the rules at hand are broken").isEqualTo(first);
+        assertThat(begun.inForce().get().hash())
+            .as("the rules at hand are broken")
+            .isEqualTo(first);
         assertThat(fault(begun)).contains(FF1 + ":7");
       }
       site.rules.edit(FF1, "waitingBefore != )", "waitingBefore != null )");
@@ -193,10 +195,12 @@ class RolloutTest {
       // Two files with one rule name.
       Files.writeString(
           baseline.resolve("FF2.drl"), text.replace("FF1 ", "FF2 ").replace("( FF1 )", "( FF2 )"));
-      site.rules.edit("policies/fifo.yaml", "  - baseline/FF1\n", "  - baseline/FF1\n  - baseline/FF2\n");
+      site.rules.edit(
+          "policies/fifo.yaml", "  - baseline/FF1\n", "  - baseline/FF1\n  - baseline/FF2\n");
       Files.writeString(
           baseline.resolve("FF2.drl"),
-          text.replace("rule \"FF1 A job behind", "rule \"FF1 Nobody passes a job that waits\" // "));
+          text.replace(
+              "rule \"FF1 A job behind", "rule \"FF1 Nobody passes a job that waits\" // "));
       site.look();
       assertThat(fault(site.rollout)).contains("baseline/FF2.drl");
 
@@ -425,7 +429,9 @@ class RolloutTest {
         long faults = site.rollout.faultsFound();
         site.look();
         CycleReport report = site.cycle();
-        assertThat(report.result()).as("damage %s of %s", i, file).isEqualTo(CycleReport.Result.DECIDED);
+        assertThat(report.result())
+            .as("damage %s of %s", i, file)
+            .isEqualTo(CycleReport.Result.DECIDED);
         String now = report.decision().policyHash();
         if (site.rollout.faultsFound() > faults) {
           refused++;
@@ -488,7 +494,13 @@ class RolloutTest {
       long[] after = memory();
       System.out.printf(
           "%d reloads: heap %d -> %d KB, metaspace %d -> %d KB, classes %d -> %d%n",
-          RELOADS, before[0] >> 10, after[0] >> 10, before[1] >> 10, after[1] >> 10, before[2], after[2]);
+          RELOADS,
+          before[0] >> 10,
+          after[0] >> 10,
+          before[1] >> 10,
+          after[1] >> 10,
+          before[2],
+          after[2]);
       assertThat(after[0] - before[0]).as("heap").isLessThan(32 << 20);
       assertThat(after[1] - before[1]).as("metaspace").isLessThan(16 << 20);
       assertThat(after[2] - before[2]).as("classes").isLessThan(2000);
@@ -523,7 +535,8 @@ class RolloutTest {
       String set = planned(site, planner, Map.of("max_gpus_per_node", "4"));
       site.rollout.apply(set, "kim", "small jobs this week", false);
       site.cycle();
-      assertThat(site.rollout.inForce().get().texts()).containsEntry("--set max_gpus_per_node", "4");
+      assertThat(site.rollout.inForce().get().texts())
+          .containsEntry("--set max_gpus_per_node", "4");
       site.look();
       assertThat(site.rollout.status().candidate()).as("the text is the same").isNull();
       assertThat(planned(site, planner, Map.of("max_gpus_per_node", ""))).isEqualTo(first);

@@ -48,9 +48,7 @@ class PolicyRolloutTest {
             "--evenhand.policy=fifo",
             "--evenhand.rules=" + rules.folder(),
             "--evenhand.rules-look=100ms");
-    url =
-        "http://127.0.0.1:"
-            + ((WebServerApplicationContext) context).getWebServer().getPort();
+    url = "http://127.0.0.1:" + ((WebServerApplicationContext) context).getWebServer().getPort();
     return context;
   }
 
@@ -60,8 +58,7 @@ class PolicyRolloutTest {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     PrintStream to = new PrintStream(out, true, StandardCharsets.UTF_8);
     Console console =
-        new Console(
-            new ByteArrayInputStream(new byte[0]), to, to, Map.of("EVENHAND_SERVER", url));
+        new Console(new ByteArrayInputStream(new byte[0]), to, to, Map.of("EVENHAND_SERVER", url));
     Parts parts = new Parts(Policies::load, settings -> 0, (kind, in, o) -> 0, Map.of());
     int status = new Commands(console, parts).run(arguments);
     return new Said(status, out.toString(StandardCharsets.UTF_8));
@@ -113,8 +110,22 @@ class PolicyRolloutTest {
         .getBean(Desk.class)
         .submit(
             new NewJob(
-                "mine", "KDG", "kim", null, 1, 1, null, null, 0, true, 0, null, "#!/bin/sh\n",
-                List.of(), Map.of(), null),
+                "mine",
+                "KDG",
+                "kim",
+                null,
+                1,
+                1,
+                null,
+                null,
+                0,
+                true,
+                0,
+                null,
+                "#!/bin/sh\n",
+                List.of(),
+                Map.of(),
+                null),
             null);
   }
 
@@ -124,10 +135,12 @@ class PolicyRolloutTest {
     try (ConfigurableApplicationContext context = start(rules)) {
       final String first = hash();
       assertThat(evenhand("policy", "status").out())
-          .contains("Policy fifo " + first + " decides", "The rules in the service's folder are those");
+          .contains(
+              "Policy fifo " + first + " decides", "The rules in the service's folder are those");
 
       // Broken: told everywhere, and nothing else happens.
-      rules.edit("baseline/FF1.drl", "Turn( waitingBefore != null )", "Turn( waitingBefor != null )");
+      rules.edit(
+          "baseline/FF1.drl", "Turn( waitingBefore != null )", "Turn( waitingBefor != null )");
       await("the fault is found", () -> evenhand("policy", "status").status() == Exit.NO);
       assertThat(evenhand("policy", "status").out())
           .contains("baseline/FF1.drl:7: rule \"FF1 Nobody passes a job that waits\"");
@@ -173,17 +186,38 @@ class PolicyRolloutTest {
       submit(context);
       await(
           "the next decision is made by it",
-          () -> context.getBean(Desk.class).decisions(null, 1, null).items().get(0).policyHash().equals(edited));
-      assertThat(get("/actuator/metrics/evenhand.policy.info?tag=hash:" + edited).path("measurements").path(0).path("value").asInt())
+          () ->
+              context
+                  .getBean(Desk.class)
+                  .decisions(null, 1, null)
+                  .items()
+                  .get(0)
+                  .policyHash()
+                  .equals(edited));
+      assertThat(
+              get("/actuator/metrics/evenhand.policy.info?tag=hash:" + edited)
+                  .path("measurements")
+                  .path(0)
+                  .path("value")
+                  .asInt())
           .isEqualTo(1);
 
       shadowed(context);
 
-      HttpResponse<String> back = post("/v1/policy/rollback", "{\"by\":\"lee\",\"reason\":\"not yet\"}");
+      HttpResponse<String> back =
+          post("/v1/policy/rollback", "{\"by\":\"lee\",\"reason\":\"not yet\"}");
       assertThat(back.statusCode()).as(back.body()).isEqualTo(200);
       await("the first decides again", () -> hash().equals(first));
       assertThat(evenhand("policy", "history").out())
-          .containsSubsequence("rolled back", "lee", "not yet", "applied", "kim", "whole nodes stay free", "first", "settings");
+          .containsSubsequence(
+              "rolled back",
+              "lee",
+              "not yet",
+              "applied",
+              "kim",
+              "whole nodes stay free",
+              "first",
+              "settings");
       refusals();
     }
   }
@@ -240,7 +274,8 @@ class PolicyRolloutTest {
         });
     assertThat(get("/v1/policy/plans/" + id).path("faults").path(0).path("file").asString())
         .isEqualTo("policies/fifo.yaml");
-    assertThat(post("/v1/policy/shadow", "{\"policy\":\"nobody\"}").body()).contains("RULES_FAULTY");
+    assertThat(post("/v1/policy/shadow", "{\"policy\":\"nobody\"}").body())
+        .contains("RULES_FAULTY");
     assertThat(get("/v3/api-docs").path("paths").propertyNames())
         .contains("/v1/policy/plan", "/v1/policy/apply", "/v1/policy/history", "/v1/policy/shadow");
   }

@@ -82,8 +82,9 @@ record Comparison(List<Difference> differences, boolean besides) {
   }
 
   /**
-   * What shows best where they part: the first job that both have a verdict on and something else is
-   * done about; else the first of which something else is done; else the first that differs; else null.
+   * What shows best where they part: the first job that both have a verdict on and something else
+   * is done about; else the first of which something else is done; else the first that differs;
+   * else null.
    */
   Difference first() {
     return differences.stream()

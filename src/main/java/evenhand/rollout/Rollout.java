@@ -452,7 +452,8 @@ public final class Rollout implements AutoCloseable {
       return;
     }
     know(policy);
-    // What was there before the policy in force changed was not put there to decide anew: somebody may
+    // What was there before the policy in force changed was not put there to decide anew: somebody
+    // may
     // just have gone back from it.
     if (applies == Applies.PLANNED_ONLY || policy.hash().equals(before)) {
       found(policy);

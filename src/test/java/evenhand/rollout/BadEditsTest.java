@@ -18,8 +18,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Edits as people make them by mistake: each is stopped by the lint or a scenario; and where neither speaks
- * of it, the plan shows what it would do.
+ * Edits as people make them by mistake: each is stopped by the lint or a scenario; and where
+ * neither speaks of it, the plan shows what it would do.
  */
 class BadEditsTest {
   private static final String YAML = "policies/budget.yaml";
@@ -45,28 +45,65 @@ class BadEditsTest {
           new Edit(By.LINT, "a limit below one", YAML, "value: 8\n", "value: 0\n"),
           new Edit(By.LINT, "a margin below nothing", YAML, "value: 0\n", "value: -0.05\n"),
           new Edit(By.LINT, "a word that is none", YAML, "value: \"off\"", "value: \"on\""),
-          new Edit(By.LINT, "a name changed", YAML, "  preemption_margin:", "  preemption_margins:"),
+          new Edit(
+              By.LINT, "a name changed", YAML, "  preemption_margin:", "  preemption_margins:"),
           new Edit(By.LINT, "a file that is not there", YAML, "contract/K5\n", "contract/K55\n"),
-          new Edit(By.LINT, "a clause twice", YAML, "  - contract/K5\n", "  - contract/K5\n  - contract/K5\n"),
+          new Edit(
+              By.LINT,
+              "a clause twice",
+              YAML,
+              "  - contract/K5\n",
+              "  - contract/K5\n  - contract/K5\n"),
           new Edit(By.LINT, "hysteresis deleted", YAML, "  - contract/K5\n", ""),
           new Edit(By.LINT, "no direction", YAML, "account_tree_asc", "account_tree"),
           new Edit(By.LINT, "jobs by age alone", YAML, "account_tree_asc, priority_desc, ", ""),
           new Edit(By.LINT, "no order of victims", YAML, VICTIMS, "[]"),
-          new Edit(By.LINT, "a parenthesis lost", "contract/K5.drl", "Behind == false )", "Behind == false"),
+          new Edit(
+              By.LINT,
+              "a parenthesis lost",
+              "contract/K5.drl",
+              "Behind == false )",
+              "Behind == false"),
           new Edit(By.LINT, "a misspelt part", "contract/K5.drl", "stillBehind", "stilBehind"),
-          new Edit(By.LINT, "another clause's sign", "contract/K5.drl", "@clause( K5 )", "@clause( K4 )"),
-          new Edit(By.SCENARIO, "a sign turned", "contract/K5.drl", "Behind == false", "Behind == true"),
+          new Edit(
+              By.LINT,
+              "another clause's sign",
+              "contract/K5.drl",
+              "@clause( K5 )",
+              "@clause( K4 )"),
+          new Edit(
+              By.SCENARIO, "a sign turned", "contract/K5.drl", "Behind == false", "Behind == true"),
           new Edit(By.SCENARIO, "protection deleted", YAML, "  - contract/K2\n", ""),
-          new Edit(By.SCENARIO, "a condition dropped", "contract/K4.drl", "sameAccount == false, behind == true", "sameAccount == false"),
+          new Edit(
+              By.SCENARIO,
+              "a condition dropped",
+              "contract/K4.drl",
+              "sameAccount == false, behind == true",
+              "sameAccount == false"),
           new Edit(By.SCENARIO, "a margin of 500 %", YAML, "value: 0\n", "value: 5\n"));
 
   private static final List<Edit> OF_POLICY_RESERVATION =
       List.of(
-          new Edit(By.SCENARIO, "a sign turned", "reservation/R2.drl", "Turn( first == false )", "Turn( first == true )"),
+          new Edit(
+              By.SCENARIO,
+              "a sign turned",
+              "reservation/R2.drl",
+              "Turn( first == false )",
+              "Turn( first == true )"),
           new Edit(By.SCENARIO, "a clause deleted", OF_RESERVATION, "  - reservation/R3\n", ""),
           new Edit(By.SCENARIO, "nothing is charged", OF_RESERVATION, "  - charging/C3\n", ""),
-          new Edit(By.SCENARIO, "the preference reversed", OF_RESERVATION, "[tier_desc, idle_desc, node_asc]", "[tier_asc, idle_asc, node_desc]"),
-          new Edit(By.LINT, "a bracket lost", OF_RESERVATION, "[tier_desc, idle_desc, node_asc]", "[tier_desc, idle_desc, node_asc"));
+          new Edit(
+              By.SCENARIO,
+              "the preference reversed",
+              OF_RESERVATION,
+              "[tier_desc, idle_desc, node_asc]",
+              "[tier_asc, idle_asc, node_desc]"),
+          new Edit(
+              By.LINT,
+              "a bracket lost",
+              OF_RESERVATION,
+              "[tier_desc, idle_desc, node_asc]",
+              "[tier_desc, idle_desc, node_asc"));
 
   /** Values that no worked example speaks of, for those say what the text says. */
   private static final Map<String, String> SET =
@@ -195,7 +232,8 @@ class BadEditsTest {
       // What is in force has changed since: the plan is no ground any more.
       site.rollout.apply(hash, "kim", "they asked for it", true);
       site.cycle();
-      String later = planned(site, planner, Map.of("preemption_margin", "6")).path("hash").asString();
+      String later =
+          planned(site, planner, Map.of("preemption_margin", "6")).path("hash").asString();
       site.rollout.rollback("kim", "too much");
       assertThat(refusal(() -> site.rollout.apply(later, "kim", "why", true)))
           .contains("compares with policy " + hash, "plan again");
@@ -227,7 +265,8 @@ class BadEditsTest {
       assertThat(site.rollout.status().faults()).isEmpty();
       assertThat(site.rollout.status().candidate()).isNotNull();
       Files.delete(site.rules.folder().resolve(Guardrails.FILE));
-      assertThat(site.plan(planner, Map.of(), null).report()).contains("There is no guardrails.yaml");
+      assertThat(site.plan(planner, Map.of(), null).report())
+          .contains("There is no guardrails.yaml");
     }
   }
 

@@ -88,8 +88,7 @@ final class RolloutSite implements AutoCloseable {
             new JsonRecorder(),
             clock,
             CycleSettings.DEFAULT);
-    desk =
-        new FrontDesk(store, rollout.inForce(), cycle::latest, CycleSettings.DEFAULT, clock);
+    desk = new FrontDesk(store, rollout.inForce(), cycle::latest, CycleSettings.DEFAULT, clock);
     cycle(); // nobody may submit before the cluster was read
     return this;
   }

@@ -59,6 +59,11 @@ final class SubmissionForm {
       Field.flag("resumable")
           .or(false)
           .means("whether it may be queued again after a preemption (K6)");
+  private static final Field<Boolean> PREEMPTIBLE =
+      Field.flag("preemptible")
+          .or(true)
+          .means(
+              "whether it consents to make room for work of a higher class; only policy priority asks (PR3)");
   private static final Field<Integer> PRIORITY =
       Field.whole("priority", -1_000_000, 1_000_000)
           .or(0)
@@ -114,6 +119,7 @@ final class SubmissionForm {
           MINIMUM_TIER,
           MIN_RUNTIME,
           RESUMABLE,
+          PREEMPTIBLE,
           PRIORITY,
           TIME_LIMIT,
           SCRIPT,
@@ -147,7 +153,8 @@ final class SubmissionForm {
         s.get(SCRIPT),
         s.get(ARGS),
         s.get(ENV),
-        s.get(WORKDIR));
+        s.get(WORKDIR),
+        s.get(PREEMPTIBLE));
   }
 
   /** Who cancels, as far as the body says so. */

@@ -39,6 +39,7 @@ final class JobCommand extends Command {
         .row("priority", Show.text(job, "priority"))
         .row("protected run time", Show.duration(job, "min_runtime_s"))
         .row("resumable", Show.text(job, "resumable"))
+        .row("preemptible", Show.text(job, "preemptible"))
         .row("time limit", Show.duration(job, "time_limit_s"))
         .row("attempt", Show.text(job, "attempt"))
         .row("submitted", Show.text(job, "submitted_at"))

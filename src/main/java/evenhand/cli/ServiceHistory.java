@@ -110,7 +110,7 @@ final class ServiceHistory {
                     job.path("resumable").asBoolean(false),
                     job.path("priority").asInt(0),
                     null,
-                    true,
+                    job.path("preemptible").asBoolean(true),
                     0)));
       } catch (IllegalArgumentException e) {
         unreadable.add(new Trace.Unreadable(0, e.getMessage(), "job_id " + id));

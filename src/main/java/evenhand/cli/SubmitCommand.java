@@ -84,6 +84,11 @@ final class SubmitCommand extends Command {
   private boolean resumable;
 
   @Option(
+      names = "--not-preemptible",
+      description = "It does not make room for work of a higher class (policy priority, PR3).")
+  private boolean notPreemptible;
+
+  @Option(
       names = "--priority",
       paramLabel = "N",
       description = "Higher is first, within its account only (default: 0).")
@@ -183,6 +188,9 @@ final class SubmitCommand extends Command {
     put(job, "min_runtime_s", seconds("--min-runtime", minRuntime));
     put(job, "time_limit_s", seconds("--time-limit", timeLimit));
     job.put("resumable", resumable);
+    if (notPreemptible) {
+      job.put("preemptible", false);
+    }
     job.put("workdir", workdir);
     ArrayNode args = job.putArray("args");
     arguments.forEach(args::add);

@@ -112,16 +112,35 @@ public final class Contract {
       byNode.computeIfAbsent(stock.node(), n -> new ArrayList<>()).add(stock);
     }
     Set<String> stays = new HashSet<>();
+    Map<String, NodeState> shown = new HashMap<>();
     if (reading != null) {
-      reading.placements().stream()
-          .filter(Reading.Seen::workStays)
-          .forEach(seen -> stays.add(seen.node()));
+      for (Reading.Seen seen : reading.placements()) {
+        shown.merge(seen.node(), seen.state(), (a, b) -> a.compareTo(b) < 0 ? b : a);
+        if (seen.workStays()) {
+          stays.add(seen.node());
+        }
+      }
     }
     Map<String, Integer> outside = new HashMap<>();
     survey.outside(world).forEach(o -> outside.put(o.node() + "\n" + o.tier(), o.gpus()));
     List<NodeView> views = new ArrayList<>();
-    byNode.forEach((node, stock) -> views.add(view(node, stock, world, stays, outside)));
+    byNode.forEach(
+        (node, stock) -> {
+          // Its drain is over and the cluster shows it up: what the next cycle will note.
+          boolean up = shown.get(node) == NodeState.UP && !isDrained(world, node);
+          views.add(view(node, up ? used(stock) : stock, world, stays, outside));
+        });
     return views;
+  }
+
+  private static boolean isDrained(World world, String node) {
+    return world.drains().stream().anyMatch(d -> d.node().equals(node));
+  }
+
+  private static List<Stock> used(List<Stock> stock) {
+    return stock.stream()
+        .map(s -> new Stock(s.node(), s.tier(), s.capacity(), NodeState.UP, null))
+        .toList();
   }
 
   private NodeView view(

@@ -177,6 +177,7 @@ public interface Desk {
       int priority,
       long minRuntimeSeconds,
       boolean resumable,
+      boolean preemptible,
       Long timeLimitSeconds,
       int attempt,
       Instant submittedAt,

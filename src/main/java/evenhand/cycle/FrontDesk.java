@@ -215,6 +215,7 @@ public final class FrontDesk implements Desk {
         asks.priority(),
         asks.minRuntimeSeconds(),
         asks.resumable(),
+        asks.preemptible(),
         job.timeLimitSeconds(),
         asks.attempt(),
         job.submittedAt(),

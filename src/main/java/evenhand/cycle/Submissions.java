@@ -340,6 +340,9 @@ final class Submissions {
                 job.workdir(),
                 job.arguments().size()));
     parts.addAll(job.arguments());
+    if (!job.preemptible()) {
+      parts.add("not preemptible"); // so that digests from before it could be said still hold
+    }
     new TreeMap<>(job.environment())
         .forEach(
             (name, value) -> {

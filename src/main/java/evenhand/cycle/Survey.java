@@ -223,8 +223,7 @@ public final class Survey {
               attempt.account(),
               attempt.on(),
               since,
-              // Work that nobody's budget pays for is protected by nothing (N5).
-              attempt.allocated() ? counts.plusSeconds(minimum) : since,
+              protectedUntil(attempt, job, policy, since, counts),
               attempt.allocated(),
               job == null || job.asks().resumable(),
               minimum,
@@ -246,6 +245,30 @@ public final class Survey {
         running,
         world.claim() == null ? List.of() : List.of(world.claim()),
         workStays);
+  }
+
+  /**
+   * Until when nothing may preempt it. Work that nobody's budget pays for is protected by nothing
+   * (N5); where minimum run times protect nothing, it is what the job consented to (PR3).
+   *
+   * @param since when it started, or was given its GPUs
+   * @param counts from when its protection counts
+   */
+  private static Instant protectedUntil(
+      Attempt attempt, StoredJob job, Policy policy, Instant since, Instant counts) {
+    if (!attempt.allocated()) {
+      return since;
+    }
+    if (job == null) {
+      return counts;
+    }
+    if (policy.minimumProtects()) {
+      return counts.plusSeconds(job.asks().minRuntimeSeconds());
+    }
+    // When one that does not consent ends nobody knows before its time limit.
+    return job.asks().preemptible() || job.timeLimitSeconds() == null
+        ? since
+        : counts.plusSeconds(job.timeLimitSeconds());
   }
 
   /**

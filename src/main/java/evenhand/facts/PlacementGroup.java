@@ -6,4 +6,10 @@ package evenhand.facts;
  *
  * @param capacity GPUs of the tier that exist and work on each of these nodes
  */
-public record PlacementGroup(Tier tier, int capacity, NodeState state) {}
+public record PlacementGroup(Tier tier, int capacity, NodeState state) {
+  /** Groups are looked up for every placement of every cycle: cheap, and spread well enough. */
+  @Override
+  public int hashCode() {
+    return 31 * (31 * tier.hashCode() + capacity) + state.ordinal();
+  }
+}

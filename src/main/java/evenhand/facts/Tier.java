@@ -19,4 +19,10 @@ public record Tier(
     int maxGpus,
     boolean autoAssign,
     String partition,
-    String gres) {}
+    String gres) {
+  /** No two tiers of a cluster have one name. */
+  @Override
+  public int hashCode() {
+    return name.hashCode();
+  }
+}

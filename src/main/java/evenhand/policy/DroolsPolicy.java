@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -134,8 +135,15 @@ final class DroolsPolicy implements Policy {
   }
 
   static Set<PlacementGroup> groups(List<Placement> placements) {
-    return placements.stream()
-        .map(Placement::group)
+    Set<PlacementGroup> distinct = new HashSet<>();
+    PlacementGroup last = null;
+    for (Placement p : placements) {
+      if (p.group() != last) { // most stand beside one of their group
+        last = p.group();
+        distinct.add(last);
+      }
+    }
+    return distinct.stream()
         .sorted(
             Comparator.<PlacementGroup>comparingInt(g -> g.tier().sortOrder())
                 .thenComparing(g -> g.tier().name())
@@ -184,6 +192,11 @@ final class DroolsPolicy implements Policy {
       }
       return new Admission(refusal, by == null ? null : by.clause(), remarks);
     }
+  }
+
+  @Override
+  public Admitting admitting() {
+    return new Admissions(this, loaded);
   }
 
   /** Whether a submission would be allocated, where the policy knows budgets. */

@@ -143,17 +143,14 @@ final class OneCycle {
    * must leave their node, and what all that charges.
    */
   private void open() {
-    Map<String, Integer> position = new HashMap<>();
-    for (int i = 0; i < queue.size(); i++) {
-      position.put(queue.get(i).id(), i);
-    }
     String about = "the start of the cycle";
-    boolean stood = standings(position);
+    boolean stood = standings();
     boolean residents = loaded.drains() && residents();
     stood |= claimStands();
     if (!stood && !residents) {
       return;
     }
+    Map<String, Integer> position = positions();
     for (Concluded c : firing.ask(Stage.ACCRUE, about)) {
       if (c.what() instanceof HoldingCost cost) {
         accruals.add(cost);
@@ -190,11 +187,21 @@ final class OneCycle {
     return at;
   }
 
+  /** Where each job stands in the queue, from 0. */
+  private Map<String, Integer> positions() {
+    Map<String, Integer> position = new HashMap<>();
+    for (int i = 0; i < queue.size(); i++) {
+      position.put(queue.get(i).id(), i);
+    }
+    return position;
+  }
+
   /** Inserts how each reservation stands; false when there is none. */
-  private boolean standings(Map<String, Integer> position) {
+  private boolean standings() {
     if (snapshot.reservations().isEmpty()) {
       return false;
     }
+    Map<String, Integer> position = positions();
     List<Reservation> inOrder =
         snapshot.reservations().stream()
             .sorted(

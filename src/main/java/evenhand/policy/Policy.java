@@ -87,6 +87,14 @@ public interface Policy {
     return false;
   }
 
+  /**
+   * Whether a minimum run time protects (K2). Where work makes room by classes of priority, what
+   * protects it is that it does not consent (PR3).
+   */
+  default boolean minimumProtects() {
+    return hasBudgets() || !has(Stage.PREEMPT);
+  }
+
   /** The queue in the policy's order, and what put it so (Q1 to Q4). */
   Ordering ordering(Snapshot snapshot);
 
@@ -134,6 +142,21 @@ public interface Policy {
    */
   Admission admit(
       Request request, List<Account> accounts, List<Tier> tiers, List<Placement> placements);
+
+  /** Answers submissions as {@link #admit} does. */
+  @FunctionalInterface
+  interface Admitting {
+    Admission admit(
+        Request request, List<Account> accounts, List<Tier> tiers, List<Placement> placements);
+  }
+
+  /**
+   * The same answers for one caller with many submissions, most of them like others before: the
+   * simulator. Not to be shared between threads.
+   */
+  default Admitting admitting() {
+    return this::admit;
+  }
 
   /** What the end of a job, or of one attempt of it, brings (R4, C1 to C3), at this moment. */
   Settlement settle(Ended ended, Instant now);

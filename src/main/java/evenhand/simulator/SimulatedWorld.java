@@ -33,7 +33,6 @@ import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
 import evenhand.policy.ChargeUnit;
 import evenhand.policy.Policy;
-import evenhand.policy.Stage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -85,6 +84,7 @@ final class SimulatedWorld {
   private final Map<String, List<JobCourse.Held>> held = new HashMap<>();
 
   private final boolean minimumProtects;
+  private final Policy.Admitting admitting;
   private double heldTflopSeconds;
   private double chargedTflopSeconds;
   private long runGpuMicros;
@@ -189,8 +189,8 @@ final class SimulatedWorld {
     this.leaving = settings.leaving(policy);
     this.goesOn =
         Micros.of(leaveAfter.compareTo(leaving.grace()) < 0 ? leaveAfter : leaving.grace());
-    // Where work makes room by classes of priority, what protects it is that it does not consent.
-    this.minimumProtects = policy.hasBudgets() || !policy.has(Stage.PREEMPT);
+    this.minimumProtects = policy.minimumProtects();
+    this.admitting = policy.admitting();
     for (ClusterPlan.Gpus gpus : cluster.placements()) {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }
@@ -296,7 +296,7 @@ final class SimulatedWorld {
             1,
             null,
             job.preemptible());
-    Admission admission = policy.admit(request, accounts(now), cluster.tiers(), placementFacts);
+    Admission admission = admitting.admit(request, accounts(now), cluster.tiers(), placementFacts);
     tell(now, "submit", course, null, job.gpus(), null, null);
     if (!admission.accepted()) {
       course.state = JobCourse.State.REFUSED;

@@ -1,5 +1,8 @@
 package evenhand.store;
 
+import static evenhand.store.Rows.instant;
+import static evenhand.store.Rows.time;
+
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Books;
 import evenhand.cycle.accounts.AccountBook;
@@ -10,8 +13,6 @@ import evenhand.facts.Account;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -35,10 +36,10 @@ final class PostgresAccounts implements AccountBook {
   private final TransactionTemplate writing;
   private final TransactionTemplate reading;
 
-  PostgresAccounts(JdbcClient sql, TransactionTemplate writing, TransactionTemplate reading) {
-    this.sql = sql;
-    this.writing = writing;
-    this.reading = reading;
+  PostgresAccounts(PostgresDatabase db) {
+    this.sql = db.sql();
+    this.writing = db.writing();
+    this.reading = db.reading();
   }
 
   /** Makes the accounts of the settings; once a tree was applied, it moves none any more. */
@@ -226,7 +227,7 @@ final class PostgresAccounts implements AccountBook {
           sql.sql("select pg_advisory_xact_lock(?)").param(TREE_LOCK).query().listOfRows();
           Amendment amendment = work.apply(entries());
           if (amendment.wholeTree() && !amendment.changes().isEmpty()) {
-            PostgresStore.one(
+            Rows.one(
                 sql.sql("update meta set tree_applied_at = ?")
                     .param(time(amendment.changes().get(0).at()))
                     .update(),
@@ -290,7 +291,7 @@ final class PostgresAccounts implements AccountBook {
   }
 
   private static void one(AccountChange c, JdbcClient.StatementSpec statement) {
-    PostgresStore.one(statement.update(), "account " + c.account());
+    Rows.one(statement.update(), "account " + c.account());
   }
 
   /**
@@ -350,7 +351,7 @@ final class PostgresAccounts implements AccountBook {
             order by s.id
             """)
         .params(time(from), time(to))
-        .query(PostgresStore.SPAN)
+        .query(PostgresInventory.SPAN)
         .list();
   }
 
@@ -373,14 +374,5 @@ final class PostgresAccounts implements AccountBook {
   @Override
   public <T> T atOneMoment(Function<AccountBook, T> reader) {
     return reading.execute(tx -> reader.apply(this));
-  }
-
-  private static OffsetDateTime time(Instant instant) {
-    return instant.atOffset(ZoneOffset.UTC);
-  }
-
-  private static Instant instant(ResultSet rs, String column) throws SQLException {
-    OffsetDateTime time = rs.getObject(column, OffsetDateTime.class);
-    return time == null ? null : time.toInstant();
   }
 }

@@ -25,10 +25,6 @@ import evenhand.simulator.SimulatedCluster;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -42,7 +38,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The API over the real desk, cycle and rules, with store, cluster and clock in memory. */
 class ApiOverFrontDeskTest {
@@ -126,36 +121,6 @@ class ApiOverFrontDeskTest {
       assertEquals("reservation", client.get("/v1/policy").get("name").asString());
       assertEquals(404, client.status("/v1/jobs/x"));
       assertEquals(422, client.status("/v1/jobs?cursor=x"));
-    }
-  }
-
-  private record Client(String url) {
-    private static final JsonMapper JSON = new JsonMapper();
-    private static final HttpClient HTTP = HttpClient.newHttpClient();
-
-    JsonNode get(String path) throws Exception {
-      HttpResponse<String> answer = send(HttpRequest.newBuilder(URI.create(url + path)));
-      assertEquals(200, answer.statusCode(), answer.body());
-      return JSON.readTree(answer.body());
-    }
-
-    int status(String path) throws Exception {
-      return send(HttpRequest.newBuilder(URI.create(url + path))).statusCode();
-    }
-
-    JsonNode post(String path, String json, int status) throws Exception {
-      HttpResponse<String> answer =
-          send(
-              HttpRequest.newBuilder(URI.create(url + path))
-                  .header("Content-Type", "application/json")
-                  .header("Idempotency-Key", "k")
-                  .POST(HttpRequest.BodyPublishers.ofString(json)));
-      assertEquals(status, answer.statusCode(), answer.body());
-      return JSON.readTree(answer.body());
-    }
-
-    private static HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
-      return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
     }
   }
 

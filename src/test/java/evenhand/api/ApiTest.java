@@ -80,6 +80,10 @@ class ApiTest {
     assertEquals("job", job.name());
     assertEquals(null, job.timeLimitSeconds());
     assertFalse(job.resumable());
+    assertTrue(job.preemptible());
+    String refusing = least.replace("}", ",\"preemptible\":false}");
+    assertEquals(201, SERVER.post("/v1/jobs", refusing).statusCode());
+    assertFalse(SERVER.desk().last().preemptible());
   }
 
   @Test

@@ -110,6 +110,7 @@ public final class FakeDesk implements Desk {
         j.priority(),
         j.minRuntimeSeconds(),
         j.resumable(),
+        j.preemptible(),
         j.timeLimitSeconds(),
         1,
         AT,

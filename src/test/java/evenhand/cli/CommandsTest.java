@@ -343,6 +343,7 @@ class CommandsTest {
             "--min-runtime=1h",
             "--time-limit=1d",
             "--resumable",
+            "--not-preemptible",
             "--priority=3",
             "--env=A=x=y,z",
             "--env=B=",
@@ -361,6 +362,7 @@ class CommandsTest {
     assertEquals(86_400, job.timeLimitSeconds());
     assertEquals("kim", job.user());
     assertTrue(job.resumable());
+    assertFalse(job.preemptible());
     assertEquals("/home/kim", job.workdir());
   }
 

@@ -10,7 +10,9 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -21,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -88,7 +91,9 @@ class CrashTest {
       }
       Thread.sleep(100);
     }
-    throw new AssertionError("nobody took a job for five minutes");
+    throw new AssertionError(
+        "nobody took a job for five minutes; the services that there are now:\n"
+            + services.stream().map(ServiceProcess::log).collect(Collectors.joining("\n---\n")));
   }
 
   @Test
@@ -139,25 +144,32 @@ class CrashTest {
     }
   }
 
+  /** Any time within three seconds, or long enough for its step to come. */
+  private static long until(String end, Random when) {
+    int millis = end.isEmpty() ? when.nextInt(3000) : 6000;
+    return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+  }
+
   /** Until there were enough kills; leaves none running. */
   private void killAll(Site site, List<ServiceProcess> services, List<String> ends)
       throws InterruptedException {
     Random when = new Random(SEED + 1);
     int kills = 0;
-    long deciding = System.nanoTime();
-    long last = deciding + TimeUnit.SECONDS.toNanos(60L * KILLS);
+    long last = System.nanoTime() + TimeUnit.SECONDS.toNanos(60L * KILLS);
+    // Until when each may decide, from when it is first seen to: however long starting takes here,
+    // somebody has to be there long enough to take jobs.
+    Map<ServiceProcess, Long> mayDecide = new HashMap<>();
     while (kills < KILLS) {
       assertThat(System.nanoTime()).as("a kill a minute").isLessThan(last);
       Thread.sleep(100);
       for (int i = 0; i < services.size() && kills < KILLS; i++) {
+        int at = i;
         ServiceProcess service = services.get(i);
-        boolean waitedLong =
-            System.nanoTime() - deciding
-                > (ends.get(i).isEmpty() ? when.nextInt(3000) : 6000) * 1_000_000L;
         if (service.isAlive()
-            && waitedLong
             && service.url().isPresent()
-            && service.role().equals("leader")) {
+            && service.role().equals("leader")
+            && System.nanoTime()
+                > mayDecide.computeIfAbsent(service, s -> until(ends.get(at), when))) {
           // The step it was to die at did not come: then at whatever it does.
           ends.set(i, "");
           service.kill();
@@ -166,7 +178,6 @@ class CrashTest {
           assertThat(service.exitCode()).as(service.log()).isEqualTo(137);
           died.merge(ends.get(i).isEmpty() ? "any time" : ends.get(i), 1, Integer::sum);
           kills++;
-          deciding = System.nanoTime();
           if (kills < KILLS) {
             ends.set(i, next());
             services.set(i, site.service(ends.get(i)));

@@ -101,7 +101,7 @@ record RandomWorld(
               random.nextInt(4) > 0,
               random.nextInt(3),
               null,
-              likeService || !policy.equals("priority") || random.nextInt(4) > 0,
+              !policy.equals("priority") || random.nextInt(4) > 0,
               i + 1));
     }
     return new RandomWorld(

@@ -533,6 +533,21 @@ abstract class StoreContract {
   }
 
   @Test
+  void whetherAJobConsentsToBePreemptedIsKept() {
+    NewJob refuses =
+        new NewJob(
+            "a", "BCG", "kim", null, 1, 1, null, null, 0, false, 0, null, "#!", List.of(), Map.of(),
+            null, false);
+    long id = store.add(refuses, 0, null, null, T0).record().job().id();
+    StoredJob other = add("b", "BCG", 1);
+    assertThat(store.load(null).jobs())
+        .filteredOn(j -> !j.asks().preemptible())
+        .extracting(StoredJob::id)
+        .containsExactly(id);
+    assertThat(store.job(other.id()).orElseThrow().job().asks().preemptible()).isTrue();
+  }
+
+  @Test
   void decisionsArePagedAndFoundByJobAndForgotten() {
     StoredJob a = add("a", "BCG", 1);
     StoredJob b = add("b", "BCG", 1);

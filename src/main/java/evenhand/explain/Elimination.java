@@ -307,7 +307,11 @@ public final class Elimination {
             0,
             null);
     return alone(
-        asking(job, gpus, tier, minimum), List.of(empty), List.of(), Set.of(), above(job.account()));
+        asking(job, gpus, tier, minimum),
+        List.of(empty),
+        List.of(),
+        Set.of(),
+        above(job.account()));
   }
 
   private static Job asking(Job job, int gpus, String tier, int minimum) {

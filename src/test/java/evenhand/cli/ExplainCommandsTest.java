@@ -170,14 +170,14 @@ class ExplainCommandsTest {
             "check",
             "--mutants",
             "--policy=skip",
-            "--at-most=4",
+            "--at-most=12",
             "--rules=" + rules.folder(),
             "--scenarios=" + scenarios);
     assertThat(status).as(err()).isEqualTo(Exit.DONE);
     // No scenario of this policy is about submissions, so nobody notices what becomes of N1.
     assertThat(out())
-        .contains("admission/N1.drl: rule 1, ")
-        .contains("of 4 wrong edits go unnoticed")
+        .contains("admission/N1.drl: rule 1, alternative lost in Request: numGpus < 1")
+        .contains("of 12 wrong edits go unnoticed")
         .contains("more edits were left out");
   }
 }

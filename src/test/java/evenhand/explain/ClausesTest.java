@@ -105,10 +105,7 @@ class ClausesTest {
             java.time.Instant.EPOCH);
     int figures =
         doc.clauses().stream().mapToInt(c -> c.figures().size() + (c.kept() == null ? 0 : 1)).sum();
-    int lines =
-        POLICIES.get("budget").clauses().stream()
-            .mapToInt(c -> c.figures().size())
-            .sum();
+    int lines = POLICIES.get("budget").clauses().stream().mapToInt(c -> c.figures().size()).sum();
     assertThat(figures).isEqualTo(lines);
     assertThat(doc.clauses())
         .filteredOn(c -> c.clause().equals("K5"))

@@ -94,8 +94,7 @@ class SmallestChangesTest {
               true));
     }
     List<Job> jobs = new ArrayList<>();
-    jobs.add(
-        new Job("1", "A", "kim", nodes, 8, null, 0, 9, now.minusSeconds(900), 3600, true, 1));
+    jobs.add(new Job("1", "A", "kim", nodes, 8, null, 0, 9, now.minusSeconds(900), 3600, true, 1));
     for (int i = 2; i < 8; i++) {
       jobs.add(
           new Job(

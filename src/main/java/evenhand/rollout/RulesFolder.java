@@ -120,6 +120,11 @@ public final class RulesFolder {
         });
   }
 
+  /** A policy that loads, whatever scenarios say of it: one that is only to be compared. */
+  Policy loads(RuleFiles from, String name) throws PolicyFault {
+    return guarded(() -> Policies.load(from, name, Map.of()));
+  }
+
   /** A policy as it is kept, warmed up by its scenarios: it passed them when it was planned. */
   Loaded kept(Map<String, String> texts) throws PolicyFault {
     return guarded(

@@ -122,7 +122,7 @@ public final class Shadow implements AutoCloseable {
    * @param which {@link #OFF}; a policy's name, from the rules at hand; or the hash of a policy
    *     that was planned or in force
    * @return null when it is off
-   * @throws PolicyFault when the rules at hand do not pass their check
+   * @throws PolicyFault when the rules at hand do not load
    * @throws evenhand.cycle.Desk.Refused when no such policy is known
    */
   public RolloutBook.ShadowPolicy set(String which, String by) throws PolicyFault {
@@ -142,7 +142,7 @@ public final class Shadow implements AutoCloseable {
 
   private Policy found(String which) throws PolicyFault {
     if (!which.startsWith("sha256:")) {
-      return rollout.folder().passed(rollout.folder().copy(), which, Map.of());
+      return rollout.folder().loads(rollout.folder().copy(), which);
     }
     List<RolloutBook.Plan> plans = rollout.book().planned(which);
     String hash = plans.size() == 1 ? plans.get(0).hash() : which;

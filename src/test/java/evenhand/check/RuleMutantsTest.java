@@ -42,6 +42,9 @@ class RuleMutantsTest {
   private static final String NOT_LOADED = "does not load: ";
   private static final int THREADS = 2;
 
+  /** Each thread edits rules of its own. */
+  private static final ThreadLocal<RuleBases> COMPILED = ThreadLocal.withInitial(RuleBases::edited);
+
   /**
    * An edit that is listed is held against the scenarios that name its clause, and against all of
    * them with {@code -Devenhand.mutants=all}: that it is noticed by none takes the most time.
@@ -108,7 +111,6 @@ class RuleMutantsTest {
       Mutant mutant, Set<String> policies, List<Scenario> scenarios, boolean byAll) {
     String clause = mutant.file().replaceFirst(".*/", "").replace(".drl", "");
     RuleFiles rules = new Changed(RULES, mutant);
-    RuleBases compiled = new RuleBases();
     Map<String, Policy> loaded = new HashMap<>();
     for (Scenario scenario :
         scenarios.stream()
@@ -123,7 +125,7 @@ class RuleMutantsTest {
         String key = scenario.policy() + scenario.settings();
         Policy policy = loaded.get(key);
         if (policy == null) {
-          policy = Policies.load(rules, scenario.policy(), scenario.settings(), compiled);
+          policy = Policies.load(rules, scenario.policy(), scenario.settings(), COMPILED.get());
           loaded.put(key, policy);
         }
         List<String> differences = new ScenarioRun(scenario, policy).differences();
@@ -187,6 +189,11 @@ class RuleMutantsTest {
         }
       }
       report(caught, survived);
+      for (int i = 0; i < THREADS; i++) {
+        Set<String> all = Set.copyOf(RULES.policies());
+        Callable<String> again = () -> caughtBy(none, all, scenarios, true);
+        assertThat(pool.submit(again).get()).as("the rules as they are, after all edits").isNull();
+      }
       assertThat(survived)
           .as("wrong edits that no scenario notices, and that %s does not list", LISTED)
           .isSubsetOf(listed.keySet());

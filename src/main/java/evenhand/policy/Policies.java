@@ -203,10 +203,10 @@ public final class Policies {
         countAlike |= word(Lint.conditions(bare), "most_nodes");
       }
     }
-    StringBuilder orders = new StringBuilder();
+    Map<String, String> parts = new LinkedHashMap<>(texts);
     for (String choice : List.of("preference", "reserve_preference")) {
       if (choices.containsKey(choice)) {
-        orders.append(choice).append(choices.get(choice).keys());
+        parts.put(choice, String.join(",", choices.get(choice).keys()));
       }
     }
     Map<String, String> all = new LinkedHashMap<>();
@@ -224,11 +224,7 @@ public final class Policies {
         parameters.entrySet().stream()
             .map(e -> Parameters.setting(e.getKey(), e.getValue()))
             .toList(),
-        compiled.get(
-            name,
-            texts,
-            orders.toString(),
-            (base, some) -> RuleCompiler.compile(base, some, functions, preference)),
+        compiled.get(hash(parts), () -> RuleCompiler.compile(texts, functions, preference)),
         order,
         preference,
         Set.copyOf(looksAt),

@@ -8,6 +8,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import org.drools.kiesession.rulebase.InternalKnowledgeBase;
+import org.drools.kiesession.rulebase.KnowledgeBaseFactory;
+import org.kie.api.KieBase;
 import org.kie.api.io.ResourceType;
 import org.kie.internal.builder.KnowledgeBuilder;
 import org.kie.internal.builder.KnowledgeBuilderConfiguration;
@@ -16,18 +18,18 @@ import org.kie.internal.builder.KnowledgeBuilderFactory;
 import org.kie.internal.builder.conf.AccumulateFunctionOption;
 import org.kie.internal.io.ResourceFactory;
 
-/** Compiles rule texts into a rule base. Nothing is kept between calls. */
+/**
+ * Compiles rule texts into a rule base. Each call makes a new one; nothing is kept between calls.
+ */
 final class RuleCompiler {
   private RuleCompiler() {}
-
-  static final String PACKAGE = "evenhand.rules";
 
   /**
    * Stands before every rule file, on its first line so that line numbers stay true: rules know the
    * facts and outcomes without an import.
    */
   static final String HEADER =
-      "package " + PACKAGE + "; import evenhand.facts.*; import evenhand.outcomes.*; ";
+      "package evenhand.rules; import evenhand.facts.*; import evenhand.outcomes.*; ";
 
   /** The functions by which rules pick one of many, or add up. */
   static final List<String> FUNCTIONS =
@@ -42,13 +44,10 @@ final class RuleCompiler {
           "most_nodes");
 
   /**
-   * Puts rules into a base, beside those that it has.
-   *
    * @param texts by path below the rules folder, in module order
    * @param choices the policy's orders, by the name of the function that picks by them
    */
-  static void compile(
-      InternalKnowledgeBase base,
+  static KieBase compile(
       Map<String, String> texts,
       Map<String, Comparator<Placement>> choices,
       Comparator<Placement> preference)
@@ -79,7 +78,9 @@ final class RuleCompiler {
       throw new PolicyFault(faults(builder, texts));
     }
     try {
+      InternalKnowledgeBase base = KnowledgeBaseFactory.newKnowledgeBase();
       base.addPackages(builder.getKnowledgePackages());
+      return base;
     } catch (RuntimeException e) {
       throw new PolicyFault(
           new Fault("rules", 0, null, "cannot be put together: " + Sentences.thrown(e)));

@@ -387,7 +387,7 @@ final class BudgetSnapshots {
     Account own = accounts.get(at);
     if (first.weight() > 0) {
       double level = first.windowUsage() * own.weight() / first.weight();
-      double used = level * 1.05 + between(-1, 1);
+      double used = Math.rint(level * 1.05 * 1e3) / 1e3 + between(-1, 1);
       accounts.set(at, new Account(own.id(), own.parent(), own.weight(), 0, Math.max(0, used)));
     }
   }

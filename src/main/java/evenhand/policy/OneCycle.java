@@ -33,6 +33,7 @@ import evenhand.outcomes.Reserve;
 import evenhand.outcomes.Start;
 import evenhand.outcomes.Together;
 import evenhand.outcomes.Unclaim;
+import evenhand.outcomes.Veto;
 import evenhand.outcomes.Wait;
 import evenhand.outcomes.Yield;
 import evenhand.policy.Firing.Concluded;
@@ -602,6 +603,16 @@ final class OneCycle {
     return room.makeForClaim(showing.turn().request(), job, board.claimed(), leaves);
   }
 
+  /** Whether a rule forbids it: then nobody need work out what it would be. */
+  private boolean vetoed(String what) {
+    for (Object fact : firing.facts(Veto.class)) {
+      if (((Veto) fact).what().equals(what)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Numbers of the placements that fit and are up: the same all cycle. */
   private int[] fitting(Request request, Showing showing) {
     int[] known = fitting.get(request);
@@ -723,7 +734,7 @@ final class OneCycle {
       showing.noRoom = noRoom(found);
       showing.add(showing.noRoom);
     }
-    if (verdict == null && claims && room != null && claim == null && turn.first()) {
+    if (verdict == null && claims && room != null && claim == null && !vetoed(Veto.CLAIM)) {
       room.soonest(turn.request(), job, fitting(turn.request(), showing)).ifPresent(showing::add);
       verdict = verdict(firing.ask(Stage.CLAIM, about), about);
     }

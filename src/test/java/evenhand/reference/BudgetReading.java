@@ -280,7 +280,7 @@ public class BudgetReading {
   }
 
   /** K4's order: who is ended first. */
-  final int cheaper(Running left, Running right) {
+  private int cheaper(Running left, Running right) {
     return Comparator.comparing(Running::allocated)
         .thenComparing(run -> run.lostWork(snapshot.now()))
         .thenComparing(Running::account, tree::byOverServed)

@@ -303,7 +303,8 @@ final class BudgetSnapshots {
     List<Job> queue = new BudgetReading.BudgetTree(snapshot(policy)).queue();
     Job claimer =
         queue.isEmpty() || chance(5)
-            ? new Job("ended", pick(payers), "kim", between(1, 2), 2, null, 0, 0, NOW, 3600, true, 1)
+            ? new Job(
+                "ended", pick(payers), "kim", between(1, 2), 2, null, 0, 0, NOW, 3600, true, 1)
             : queue.get(chance(65) ? 0 : between(0, queue.size() - 1));
     boolean mayBeBad = chance(10);
     List<Placement> fitting = new ArrayList<>(placements);
@@ -361,8 +362,7 @@ final class BudgetSnapshots {
     if (started.isAfter(NOW)) {
       started = since;
     }
-    long minimum =
-        Math.max(1, Duration.between(started, readyAt).toSeconds() + between(-1, 1));
+    long minimum = Math.max(1, Duration.between(started, readyAt).toSeconds() + between(-1, 1));
     return new Running(
         run.job(),
         run.account(),
@@ -387,7 +387,7 @@ final class BudgetSnapshots {
     Account own = accounts.get(at);
     if (first.weight() > 0) {
       double level = first.windowUsage() * own.weight() / first.weight();
-      double used = level * 1.05 + between(-1, 1);
+      double used = Math.rint(level * 1.05 * 1e3) / 1e3 + between(-1, 1);
       accounts.set(at, new Account(own.id(), own.parent(), own.weight(), 0, Math.max(0, used)));
     }
   }

@@ -106,7 +106,9 @@ final class ClaimReading extends BudgetReading {
     return claimer == null || placementIsLost() || overtaken(claimer) || !mayClaim;
   }
 
-  /** R5: a node is not up, or what is free there and what comes free for the claim is too little. */
+  /**
+   * R5: a node is not up, or what is free there and what comes free for the claim is too little.
+   */
   private boolean placementIsLost() {
     for (Share share : claim.on()) {
       int comes = 0;
@@ -335,7 +337,8 @@ final class ClaimReading extends BudgetReading {
         counted.add(run);
       }
     }
-    counted.sort(Comparator.comparing(this::leavesAt).thenComparing(this::cheaper));
+    counted.sort(
+        Comparator.comparing(this::leavesAt).thenComparing(Running::job, PlainReading::compareIds));
     List<Running> needed = new ArrayList<>();
     Instant at = snapshot.now();
     for (Running run : counted) {

@@ -23,9 +23,9 @@ final class FailingSnapshot {
 
   /**
    * Drops jobs (with what they hold), reservations, placements, running jobs, claims, accounts and
-   * tiers one at a time for as long as it still fails, so that nothing is left that could be dropped.
-   * Dropping keeps the snapshot one that can be: a reservation whose placement went is on a
-   * vanished node (R5), GPUs whose running job went are held by a job nobody follows.
+   * tiers one at a time for as long as it still fails, so that nothing is left that could be
+   * dropped. Dropping keeps the snapshot one that can be: a reservation whose placement went is on
+   * a vanished node (R5), GPUs whose running job went are held by a job nobody follows.
    */
   static Snapshot shrunk(Snapshot failing, Predicate<Snapshot> stillFails) {
     Snapshot least = failing;
@@ -116,9 +116,7 @@ final class FailingSnapshot {
               shares(claim.on()),
               claim.since(),
               claim.readyAt(),
-              claim.yields().isEmpty()
-                  ? ""
-                  : "\"" + String.join("\",\"", claim.yields()) + "\""));
+              claim.yields().isEmpty() ? "" : "\"" + String.join("\",\"", claim.yields()) + "\""));
     }
     List<String> running = new ArrayList<>();
     for (Running run : snapshot.running()) {

@@ -113,6 +113,28 @@ final class Caller {
     }
   }
 
+  /**
+   * Lets through who may read what is a job's own: those of its account, and who reads all.
+   *
+   * @throws Refusal 403
+   */
+  static void mustBelong(HttpServletRequest request, Supplier<Desk.JobView> which) {
+    Person person = of(request);
+    if (!person.known() || person.is(Role.OPERATOR) || person.is(Role.AUDITOR)) {
+      return;
+    }
+    Desk.JobView job = which.get();
+    if (!person.belongsTo(job.account())) {
+      throw no(
+          "id",
+          "job "
+              + job.id()
+              + " is of account "
+              + job.account()
+              + "; where its output goes is told to those of that account, operators and auditors");
+    }
+  }
+
   private static Refusal no(String field, String detail) {
     return new Refusal(
         Problem.of(403, "FORBIDDEN", "That is not yours to do", detail)

@@ -33,35 +33,56 @@ class Description {
    * be sent as it stands.
    */
   private static final Map<String, String> BODIES =
-      Map.of(
-          "Submission",
+      Map.ofEntries(
+          Map.entry(
+              "Submission",
           """
           {"name": "train", "account": "KDG", "num_gpus": 1, "min_runtime_s": 0,
            "script": "#!/bin/sh\\nsleep 30\\n", "env": {"EPOCHS": "3"}, "args": ["--fast"]}
-          """,
-          "Cancellation",
-          "{}",
-          "NewCheckpoint",
-          "{\"at\": null}",
-          "NewDrain",
-          "{\"reason\": \"fan 3 is loud\"}",
-          "EndOfDrain",
-          "{}",
-          "NewCorrection",
-          "{\"account\": \"KDG\", \"tflop_s\": 100, \"reason\": \"a node was charged twice\"}",
-          "NewWeights",
-          "{\"weights\": {\"KDG\": 2}, \"reason\": \"their paper is due\"}",
-          "NewTree",
+          """),
+          Map.entry(
+              "Cancellation",
+          "{}"),
+          Map.entry(
+              "NewCheckpoint",
+          "{\"at\": null}"),
+          Map.entry(
+              "NewDrain",
+          "{\"reason\": \"fan 3 is loud\"}"),
+          Map.entry(
+              "EndOfDrain",
+          "{}"),
+          Map.entry(
+              "NewCorrection",
+          "{\"account\": \"KDG\", \"tflop_s\": 100, \"reason\": \"a node was charged twice\"}"),
+          Map.entry(
+              "NewWeights",
+          "{\"weights\": {\"KDG\": 2}, \"reason\": \"their paper is due\"}"),
+          Map.entry(
+              "NewTree",
           """
           {"accounts": [{"id": "lab", "owners": ["kim"]},
                         {"id": "KDG", "parent": "lab", "weight": 3, "users": ["lee"]},
                         {"id": "BCG", "parent": "lab"}],
            "reason": "a new year"}
-          """,
-          "NewToken",
+          """),
+          Map.entry(
+              "NewToken",
           """
           {"name": "lee", "roles": ["submitter"], "accounts": ["KDG"], "expires_in_s": 7776000}
-          """);
+          """),
+          Map.entry(
+              "NewPolicyPlan",
+          "{\"policy\": \"reservation\", \"days\": 1}"),
+          Map.entry(
+              "NewPolicy",
+          "{\"hash\": \"sha256:0123456789abcdef\", \"reason\": \"whole nodes stay free\"}"),
+          Map.entry(
+              "PolicyRollback",
+          "{\"reason\": \"gangs wait longer\"}"),
+          Map.entry(
+              "NewPolicyShadow",
+          "{\"policy\": \"off\"}"));
 
   /** Examples of what stands in a path, by what stands before it. */
   private static final Map<String, String> IN_PATHS =
@@ -70,7 +91,8 @@ class Description {
           "/v1/decisions/", "1",
           "/v1/nodes/", "n1",
           "/v1/accounts/", "lab",
-          "/v1/tokens/", "lee");
+          "/v1/tokens/", "lee",
+          "/v1/policy/plans/", "1");
 
   @Bean
   OpenApiCustomizer evenhandDescription(DescribedAnswers answers) {

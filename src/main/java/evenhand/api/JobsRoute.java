@@ -123,6 +123,7 @@ class JobsRoute {
       description = "None for a job that was not started, or whose script names its own file.")
   Output output(@PathVariable String id, HttpServletRequest request) {
     Query.ofNothing(request);
+    Caller.mustBelong(request, () -> desk.job(id));
     return new Output(
         id, outputs.of(id).stream().map(o -> new OutputFile(o.attempt(), o.path())).toList());
   }

@@ -45,6 +45,9 @@ final class Rights {
           right("GET", "/v1/jobs", PEOPLE),
           right("GET", "/v1/jobs/{id}", PEOPLE),
           right("GET", "/v1/jobs/{id}/why", PEOPLE),
+          right("GET", "/v1/jobs/{id}/scenario", PEOPLE),
+          // Which file it is, is told to those of its account only; the route sees to that.
+          right("GET", "/v1/jobs/{id}/output", PEOPLE),
           right("GET", "/v1/accounts", PEOPLE),
           right("GET", "/v1/accounts/{id}/history", PEOPLE),
           right("GET", "/v1/accounts/{id}/changes", PEOPLE),
@@ -52,6 +55,7 @@ final class Rights {
           right("GET", "/v1/decisions", PEOPLE),
           right("GET", "/v1/decisions/{id}", PEOPLE),
           right("GET", "/v1/decisions/{id}/snapshot", PEOPLE),
+          right("GET", "/v1/decisions/{id}/scenario", PEOPLE),
           right("GET", "/v1/decisions/{id}/verify", READERS),
           right(
               "GET", "/v1/ledger", EnumSet.of(Role.OWNER, Role.OPERATOR, Role.AUDITOR, Role.ADMIN)),

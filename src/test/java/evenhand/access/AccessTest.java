@@ -83,10 +83,21 @@ class AccessTest {
             "/v1/placements",
             "/v1/nodes",
             "/v1/nodes/{node}/drains",
+            "/v1/now",
+            "/v1/events",
             "/v1/policy",
+            "/v1/policy/doc",
+            "/v1/policy/history",
+            "/v1/policy/plans",
+            "/v1/policy/plans/{id}",
+            "/v1/policy/shadow",
+            "/v1/policy/shadow/differences",
             "/v1/jobs",
             "/v1/jobs/{id}",
             "/v1/jobs/{id}/why",
+            "/v1/jobs/{id}/scenario",
+            "/v1/decisions/{id}/scenario",
+            "/v1/decisions/{id}/snapshot",
             "/v1/accounts",
             "/v1/accounts/{id}/history",
             "/v1/accounts/{id}/changes",
@@ -99,6 +110,7 @@ class AccessTest {
     MAY.put("GET /v1/decisions/{id}/verify", "operator auditor");
     MAY.put("GET /v1/ledger", "owner operator auditor");
     MAY.put("GET /v1/ledger/verify", "operator auditor");
+    MAY.put("GET /v1/jobs/{id}/output", people);
     MAY.put("GET /v1/audit", "auditor");
     MAY.put("GET /v1/tokens", "");
     MAY.put("POST /v1/tokens", "");
@@ -112,6 +124,10 @@ class AccessTest {
     MAY.put("POST /v1/nodes/{node}/drain", "operator");
     MAY.put("POST /v1/nodes/{node}/resume", "operator");
     MAY.put("POST /v1/cycle", "operator");
+    MAY.put("POST /v1/policy/plan", "operator");
+    MAY.put("POST /v1/policy/apply", "operator");
+    MAY.put("POST /v1/policy/rollback", "operator");
+    MAY.put("POST /v1/policy/shadow", "operator");
     MAY.put("POST /v1/ledger/corrections", "operator");
     // What the service does not map itself.
     MAY.put("GET /actuator/metrics", "operator auditor metrics");

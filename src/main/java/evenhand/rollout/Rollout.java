@@ -87,7 +87,7 @@ public final class Rollout implements AutoCloseable {
   private volatile String atHand;
   private volatile NotLoaded notLoaded;
   private String seen;
-  private String examined;
+  private volatile String examined;
   private String proven;
   private String helpless;
 
@@ -240,6 +240,7 @@ public final class Rollout implements AutoCloseable {
     inForce.exchange(next);
     newest = newest();
     notLoaded = null;
+    examined = null; // what the rules at hand are to the policy in force is to be seen anew
     LOG.info(
         "Policy {} {} decides from now on: {} ({})",
         now.policy(),

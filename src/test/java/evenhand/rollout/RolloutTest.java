@@ -24,7 +24,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Which policy decides, when the rules change, fail, and are taken back. */
 class RolloutTest {
-  private static final int RELOADS = Integer.getInteger("evenhand.reloads", 100);
+  private static final int RELOADS = Integer.getInteger("evenhand.reloads", 40);
   private static final String FF1 = "baseline/FF1.drl";
   private static final String SPREAD = "[tier_desc, idle_desc, node_asc]";
   private static final String PACK = "[tier_desc, idle_asc, node_asc]";

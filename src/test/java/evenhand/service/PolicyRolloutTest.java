@@ -105,7 +105,7 @@ class PolicyRolloutTest {
     }
   }
 
-  private static void submit(ConfigurableApplicationContext context) {
+  private static void submit(ConfigurableApplicationContext context, int gpus) {
     context
         .getBean(Desk.class)
         .submit(
@@ -115,7 +115,7 @@ class PolicyRolloutTest {
                 "kim",
                 null,
                 1,
-                1,
+                gpus,
                 null,
                 null,
                 0,
@@ -166,7 +166,7 @@ class PolicyRolloutTest {
       Said unplanned = evenhand("policy", "apply", edited, "--reason", "now");
       assertThat(unplanned.status()).isEqualTo(Exit.NO);
       assertThat(unplanned.out()).contains("NOT_PLANNED", "policy plan");
-      submit(context);
+      submit(context, 1);
       Said plan = evenhand("policy", "plan", "--days", "1", "--by", "kim");
       assertThat(plan.status()).as(plan.out()).isEqualTo(Exit.DONE);
       assertThat(plan.out())
@@ -183,7 +183,7 @@ class PolicyRolloutTest {
           evenhand("policy", "apply", edited, "--by", "kim", "--reason", "whole nodes stay free");
       assertThat(applied.status()).as(applied.out()).isZero();
       await("it decides", () -> hash().equals(edited));
-      submit(context);
+      submit(context, 1);
       await(
           "the next decision is made by it",
           () ->
@@ -233,7 +233,7 @@ class PolicyRolloutTest {
     JsonNode shadow = get("/v1/policy/shadow");
     assertThat(shadow.path("policy").asString()).isEqualTo("reservation");
     for (int i = 0; i < 200 && get("/v1/policy/shadow").path("differed").asInt() == 0; i++) {
-      submit(context);
+      submit(context, 2); // one that is not first waits by another clause there
       Thread.sleep(100);
     }
     JsonNode differs = get("/v1/policy/shadow/differences").path("items").path(0);

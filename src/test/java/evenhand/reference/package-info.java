@@ -7,7 +7,7 @@
  * them misread a clause, or the clause can be read in two ways. Nothing here may look at the rules,
  * and nothing outside the tests may use it.
  *
- * <p>{@link evenhand.reference.BudgetReading} and {@code ClaimReading} are the
- * same for policy {@code budget}, without claims and with them.
+ * <p>{@link evenhand.reference.BudgetReading} and {@code ClaimReading} are the same for policy
+ * {@code budget}, without claims and with them.
  */
 package evenhand.reference;

@@ -11,13 +11,18 @@ import org.junit.jupiter.api.Test;
 class ClaimsAgreeWithPlainReadingTest {
   private static final double MARGIN = 0.05;
 
+  /** A few snapshots, asked for to look at a failure again, need not show every outcome. */
+  private static final boolean ALL_OF_THEM = System.getProperty("evenhand.random.count") == null;
+
   @Test
   void budget() {
     Map<String, Integer> seen = agree("budget", Map.of(), null, 0, true, 2000);
-    assertThat(seen)
-        .containsKeys(
-            "Claimed by G2", "Release by G4", "Preempt by G3", "Start by G3", "Wait by G2")
-        .containsKeys("Wait by G3", "Preempt by K4");
+    if (ALL_OF_THEM) {
+      assertThat(seen)
+          .containsKeys(
+              "Claimed by G2", "Release by G4", "Preempt by G3", "Start by G3", "Wait by G2")
+          .containsKeys("Wait by G3", "Preempt by K4");
+    }
   }
 
   @Test
@@ -33,7 +38,10 @@ class ClaimsAgreeWithPlainReadingTest {
   @Test
   void whereThePolicyHasNoneAnyMore() {
     Map<String, Integer> seen = agree("budget", Map.of(), null, 0, false, 300);
-    assertThat(seen).containsKey("Release by G4").doesNotContainKey("Claimed by G2");
+    assertThat(seen).doesNotContainKey("Claimed by G2");
+    if (ALL_OF_THEM) {
+      assertThat(seen).containsKey("Release by G4");
+    }
   }
 
   private static Map<String, Integer> agree(

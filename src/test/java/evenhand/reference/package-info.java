@@ -6,5 +6,8 @@
  * evenhand.reference.Invariants} then holds what no reading may break. Where the two differ, one of
  * them misread a clause, or the clause can be read in two ways. Nothing here may look at the rules,
  * and nothing outside the tests may use it.
+ *
+ * <p>{@link evenhand.reference.BudgetReading} and {@code ClaimReading} are the same for policy
+ * {@code budget}, without claims and with them.
  */
 package evenhand.reference;

@@ -6,6 +6,9 @@ import evenhand.cycle.Receipts;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.enums.ParameterIn;
+import io.swagger.v3.oas.annotations.media.Content;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.http.MediaType;
@@ -74,6 +77,11 @@ class DecisionsRoute {
 
   @GetMapping("/decisions/{id}/snapshot")
   @Operation(summary = "The facts that a decision was made on, as they were recorded")
+  @ApiResponse(
+      responseCode = "200",
+      description = "A snapshot, as decide takes it",
+      content =
+          @Content(mediaType = MediaType.APPLICATION_JSON_VALUE, schema = @Schema(type = "object")))
   ResponseEntity<String> facts(@PathVariable String id, HttpServletRequest request) {
     Query.ofNothing(request);
     return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(receipts.facts(id));

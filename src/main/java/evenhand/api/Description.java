@@ -36,31 +36,22 @@ class Description {
       Map.ofEntries(
           Map.entry(
               "Submission",
-          """
+              """
           {"name": "train", "account": "KDG", "num_gpus": 1, "min_runtime_s": 0,
            "script": "#!/bin/sh\\nsleep 30\\n", "env": {"EPOCHS": "3"}, "args": ["--fast"]}
           """),
-          Map.entry(
-              "Cancellation",
-          "{}"),
-          Map.entry(
-              "NewCheckpoint",
-          "{\"at\": null}"),
-          Map.entry(
-              "NewDrain",
-          "{\"reason\": \"fan 3 is loud\"}"),
-          Map.entry(
-              "EndOfDrain",
-          "{}"),
+          Map.entry("Cancellation", "{}"),
+          Map.entry("NewCheckpoint", "{\"at\": null}"),
+          Map.entry("NewDrain", "{\"reason\": \"fan 3 is loud\"}"),
+          Map.entry("EndOfDrain", "{}"),
           Map.entry(
               "NewCorrection",
-          "{\"account\": \"KDG\", \"tflop_s\": 100, \"reason\": \"a node was charged twice\"}"),
+              "{\"account\": \"KDG\", \"tflop_s\": 100, \"reason\": \"a node was charged twice\"}"),
           Map.entry(
-              "NewWeights",
-          "{\"weights\": {\"KDG\": 2}, \"reason\": \"their paper is due\"}"),
+              "NewWeights", "{\"weights\": {\"KDG\": 2}, \"reason\": \"their paper is due\"}"),
           Map.entry(
               "NewTree",
-          """
+              """
           {"accounts": [{"id": "lab", "owners": ["kim"]},
                         {"id": "KDG", "parent": "lab", "weight": 3, "users": ["lee"]},
                         {"id": "BCG", "parent": "lab"}],
@@ -68,21 +59,15 @@ class Description {
           """),
           Map.entry(
               "NewToken",
-          """
+              """
           {"name": "lee", "roles": ["submitter"], "accounts": ["KDG"], "expires_in_s": 7776000}
           """),
-          Map.entry(
-              "NewPolicyPlan",
-          "{\"policy\": \"reservation\", \"days\": 1}"),
+          Map.entry("NewPolicyPlan", "{\"policy\": \"reservation\", \"days\": 1}"),
           Map.entry(
               "NewPolicy",
-          "{\"hash\": \"sha256:0123456789abcdef\", \"reason\": \"whole nodes stay free\"}"),
-          Map.entry(
-              "PolicyRollback",
-          "{\"reason\": \"gangs wait longer\"}"),
-          Map.entry(
-              "NewPolicyShadow",
-          "{\"policy\": \"off\"}"));
+              "{\"hash\": \"sha256:0123456789abcdef\", \"reason\": \"whole nodes stay free\"}"),
+          Map.entry("PolicyRollback", "{\"reason\": \"gangs wait longer\"}"),
+          Map.entry("NewPolicyShadow", "{\"policy\": \"off\"}"));
 
   /** Examples of what stands in a path, by what stands before it. */
   private static final Map<String, String> IN_PATHS =
@@ -138,6 +123,11 @@ class Description {
   private static void complete(String path, PathItem item) {
     if (!path.startsWith("/v1/")) {
       return;
+    }
+    if (path.equals("/v1/events")) {
+      // A list, or a stream: which, the request says. The list is what has a schema.
+      Content answer = item.getGet().getResponses().get("200").getContent();
+      answer.addMediaType("application/json", answer.remove("*/*"));
     }
     for (Operation operation : item.readOperations()) {
       if (operation.getParameters() != null) {

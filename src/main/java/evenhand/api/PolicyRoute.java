@@ -173,7 +173,8 @@ class PolicyRoute {
   Decides apply(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     Section s = read(request, APPLY);
-    return Decides.of(rollout.apply(
+    return Decides.of(
+        rollout.apply(
             s.get(HASH), Caller.by(request, "by", s.get(BY)), s.get(REASON), s.get(DESPITE)));
   }
 

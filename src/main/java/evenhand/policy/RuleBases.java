@@ -6,8 +6,8 @@ import org.kie.api.KieBase;
 
 /**
  * Compiled rules, for one caller that loads a policy several times with other parameters: these are
- * no part of what is compiled, and compiling is what takes the time. To be
- * kept no longer than the caller needs it.
+ * no part of what is compiled, and compiling is what takes the time. To be kept no longer than the
+ * caller needs it.
  */
 public final class RuleBases {
   private final Map<String, KieBase> made = new HashMap<>();

@@ -77,7 +77,6 @@ final class CycleMeters {
   private final MultiGauge nodes;
   private final MultiGauge reservations;
   private final MultiGauge reservedGpus;
-  private final MultiGauge policyInfo;
   private final Map<String, MultiGauge> ofAccounts = new LinkedHashMap<>();
   private volatile Store.Backlog backlog = new Store.Backlog(0, null);
   private volatile Instant goodReadingAt;
@@ -102,7 +101,6 @@ final class CycleMeters {
     nodes = gauges("evenhand.nodes", "nodes by state; draining ones are not empty yet", null);
     reservations = gauges("evenhand.reservations", "reservations that stand", null);
     reservedGpus = gauges("evenhand.reservations.gpus", "GPUs that reservations hold", null);
-    policyInfo = gauges("evenhand.policy.info", "the policy in force", null);
     for (String[] one :
         new String[][] {
           {"evenhand.account.share", "share of the cluster (A1)", null},
@@ -178,11 +176,6 @@ final class CycleMeters {
               ending.state().ended() ? ending.state().name() : "QUEUED_AGAIN")
           .increment();
     }
-    policyInfo.register(
-        List.of(
-            MultiGauge.Row.of(
-                Tags.of("policy", policy.get().name(), "hash", policy.get().hash()), 1)),
-        true);
     if (report.decision() != null) {
       timer("evenhand.cycle.decide", "the policy's part of a cycle")
           .record(report.decideMillis(), TimeUnit.MILLISECONDS);

@@ -3,12 +3,7 @@ package evenhand.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import evenhand.check.RuleMutants.Mutant;
-import evenhand.policy.ClauseView;
-import evenhand.policy.Policies;
-import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
-import evenhand.policy.Rule;
-import evenhand.policy.RuleBases;
 import evenhand.policy.RuleFiles;
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,15 +11,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -131,7 +122,8 @@ class RuleMutantsTest {
 
   /** For people: which scenario notices what, and how many are left. */
   private static void report(Map<String, String> caught, List<String> survived) throws IOException {
-    long unread = caught.values().stream().filter(by -> by.startsWith(MutantCheck.NOT_LOADED)).count();
+    long unread =
+        caught.values().stream().filter(by -> by.startsWith(MutantCheck.NOT_LOADED)).count();
     List<String> lines = new ArrayList<>();
     lines.add(
         "%d wrong edits: %d do not load, %d make a scenario fail, %d go unnoticed"

@@ -1,5 +1,7 @@
 package evenhand.facts;
 
+import java.util.Objects;
+
 /**
  * One GPU model (SPEC 1).
  *
@@ -23,6 +25,6 @@ public record Tier(
   /** No two tiers of a cluster have one name. */
   @Override
   public int hashCode() {
-    return name.hashCode();
+    return Objects.hashCode(name);
   }
 }

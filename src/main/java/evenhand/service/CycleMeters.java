@@ -18,7 +18,6 @@ import evenhand.outcomes.Preempt;
 import evenhand.outcomes.Release;
 import evenhand.outcomes.Start;
 import evenhand.outcomes.Wait;
-import evenhand.policy.Policy;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
@@ -38,7 +37,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -70,7 +68,6 @@ final class CycleMeters {
   private final MeterRegistry meters;
   private final Store store;
   private final AccountDesk accounts;
-  private final Supplier<? extends Policy> policy;
   private final Clock clock;
   private final MultiGauge queue;
   private final MultiGauge gpus;
@@ -89,12 +86,10 @@ final class CycleMeters {
       MeterRegistry meters,
       Store store,
       AccountDesk accounts,
-      Supplier<? extends Policy> policy,
       Clock clock) {
     this.meters = meters;
     this.store = store;
     this.accounts = accounts;
-    this.policy = policy;
     this.clock = clock;
     queue = gauges("evenhand.queue.jobs", "jobs that wait, by account and why", null);
     gpus = gauges("evenhand.gpus", "GPUs of each tier, by what they are used for", null);

@@ -330,8 +330,8 @@ class Wiring {
 
   @Bean
   CycleMeters cycleMeters(
-      MeterRegistry meters, Store store, AccountDesk accounts, PolicyInForce policy, Clock clock) {
-    return new CycleMeters(meters, store, accounts, policy, clock);
+      MeterRegistry meters, Store store, AccountDesk accounts, Clock clock) {
+    return new CycleMeters(meters, store, accounts, clock);
   }
 
   @Bean

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * The form of a submission (FORMATS 6). What the policy limits (GPUs a node has, longest protected
+ * The form of a submission. What the policy limits (GPUs a node has, longest protected
  * run time) it leaves to the policy's rules; it keeps out only what no policy could mean, and what
  * could turn into something else on its way to Slurm.
  */

@@ -456,7 +456,7 @@ final class Views {
   /**
    * A recorded decision.
    *
-   * @param decision as in FORMATS 2, byte for byte as it was recorded
+   * @param decision in the form that is printed, byte for byte as it was recorded
    */
   @Schema(name = "RecordedDecision")
   record RecordedDecision(

@@ -1,5 +1,5 @@
 /**
- * The REST API under {@code /v1} (FORMATS 6), over {@link evenhand.cycle.Desk}.
+ * The REST API under {@code /v1}, over {@link evenhand.cycle.Desk}.
  *
  * <p>Bodies are read strictly: a field nobody knows, a wrong kind or a value out of bounds is
  * refused with its path and what would be right. Every error is {@code application/problem+json}

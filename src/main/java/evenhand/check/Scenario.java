@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * One scenario as written (FORMATS 3).
+ * One scenario as written.
  *
  * @param clauses ids of the clauses it shows
  * @param settings parameters and choices of the policy changed for it

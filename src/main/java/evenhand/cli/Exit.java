@@ -1,6 +1,6 @@
 package evenhand.cli;
 
-/** Exit statuses (FORMATS). */
+/** Exit statuses. */
 public final class Exit {
   public static final int DONE = 0;
 

@@ -1,5 +1,5 @@
 /**
- * The command line: {@code java -jar evenhand.jar COMMAND …} (FORMATS).
+ * The command line: {@code java -jar evenhand.jar COMMAND …}.
  *
  * <p>Each command is one class; {@link evenhand.cli.Commands} lists them. A command returns its
  * exit status and never ends the process: 0 done, 1 the answer is no, 2 wrong use or bad input, 3

@@ -66,8 +66,8 @@ public final class Changes {
   /**
    * A decision to be remembered.
    *
-   * @param decisionJson exactly as in FORMATS 2
-   * @param snapshotJson exactly as in FORMATS 1
+   * @param decisionJson exactly in the form that is printed
+   * @param snapshotJson exactly in the form that is printed
    * @param jobs those it had something new to say about
    * @param policyTexts the texts of the policy that decided, in their order ({@code Policy.texts})
    */

@@ -385,7 +385,7 @@ public interface Desk {
   /**
    * A recorded decision.
    *
-   * @param json the decision as in FORMATS 2, exactly as it was recorded; null in lists
+   * @param json the decision in the form that is printed, exactly as it was recorded; null in lists
    */
   record DecisionView(String id, Instant at, String policy, String policyHash, String json) {}
 

@@ -1,6 +1,6 @@
 package evenhand.cycle;
 
-/** The life of a job (SPEC 1). */
+/** The life of a job. */
 public enum JobState {
   GLOBAL_QUEUE_WAIT,
   DISPATCHING,

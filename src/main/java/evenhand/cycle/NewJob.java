@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A submission, its form already checked (FORMATS 6).
+ * A submission, its form already checked.
  *
  * @param account null for the one that the user is attached to
  * @param role the submitter's role as it is known, or null; no ground for a limit (N3)

@@ -4,7 +4,7 @@ import evenhand.facts.Snapshot;
 import evenhand.outcomes.Decision;
 import java.util.Optional;
 
-/** Writes decisions and snapshots in the form in which they are kept (FORMATS 1, 2). */
+/** Writes decisions and snapshots in the form in which they are kept. */
 public interface Recorder {
 
   String decision(Decision decision);

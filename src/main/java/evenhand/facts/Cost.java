@@ -4,7 +4,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 
-/** The one formula of charging (SPEC 5): GPUs x seconds x TFLOPS. */
+/** The one formula of charging: GPUs x seconds x TFLOPS. */
 public final class Cost {
   private Cost() {}
 

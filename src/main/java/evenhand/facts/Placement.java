@@ -1,7 +1,7 @@
 package evenhand.facts;
 
 /**
- * All GPUs of one tier on one node, as they stand at this moment of the cycle (SPEC 1).
+ * All GPUs of one tier on one node, as they stand at this moment of the cycle.
  *
  * @param idle GPUs that no research job holds and nobody has reserved; LLM backfill does not count
  *     as held (B1)

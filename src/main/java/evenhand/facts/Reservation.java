@@ -3,7 +3,7 @@ package evenhand.facts;
 import java.time.Instant;
 
 /**
- * GPUs of one placement held for one queued job (SPEC 1, R1).
+ * GPUs of one placement held for one queued job (R1).
  *
  * @param account the account of that job, which will pay for it
  * @param since when it was started

@@ -3,7 +3,7 @@ package evenhand.facts;
 import java.util.Objects;
 
 /**
- * One GPU model (SPEC 1).
+ * One GPU model.
  *
  * @param name the model's name, as jobs ask for it
  * @param sortOrder rank among tiers; higher is better

@@ -29,7 +29,7 @@ import java.util.function.Consumer;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * The decision as JSON (FORMATS 2). Beyond the format it has {@code accruals} (what each
+ * The decision as JSON. Beyond the format it has {@code accruals} (what each
  * reservation cost since it was last counted) and {@code yields} (what the LLM router is told),
  * each only where there are any.
  */

@@ -36,7 +36,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import tools.jackson.core.JsonGenerator;
 
-/** The snapshot as JSON (FORMATS 1): read with defaults and all checks, written canonically. */
+/** The snapshot as JSON: read with defaults and all checks, written canonically. */
 public final class SnapshotJson {
   private static final int MOST_GPUS = 1_000_000;
   private static final double ANY = Double.MAX_VALUE;

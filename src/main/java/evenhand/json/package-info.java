@@ -1,5 +1,5 @@
 /**
- * Snapshots and decisions as JSON (FORMATS 1 and 2).
+ * Snapshots and decisions as JSON.
  *
  * <p>{@link evenhand.json.SnapshotJson} reads a snapshot with every default and refuses one that
  * cannot be; what it writes is canonical, so that equal snapshots give equal bytes and one hash.

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What one cycle decided (FORMATS 2). Every queued job has exactly one verdict among the outcomes:
+ * What one cycle decided. Every queued job has exactly one verdict among the outcomes:
  * a start, reserve, absorb or wait.
  *
  * @param policyHash names the exact rule text and parameters that decided, {@code sha256:…}

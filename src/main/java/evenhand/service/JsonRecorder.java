@@ -7,7 +7,7 @@ import evenhand.json.SnapshotJson;
 import evenhand.outcomes.Decision;
 import java.util.Optional;
 
-/** Records decisions and snapshots as JSON (FORMATS 1, 2). */
+/** Records decisions and snapshots as JSON. */
 public final class JsonRecorder implements Recorder {
 
   @Override

@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** Reads a job set from CSV (FORMATS 4): a header, then a job a line. */
+/** Reads a job set from CSV: a header, then a job a line. */
 public final class CsvTrace {
   private CsvTrace() {}
 

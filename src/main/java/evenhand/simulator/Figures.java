@@ -14,7 +14,7 @@ import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 
 /**
- * What a simulation comes to, in figures (FORMATS 4). Percentiles are nearest-rank: always a value
+ * What a simulation comes to, in figures. Percentiles are nearest-rank: always a value
  * that occurred. Means and waits are over jobs that started, JCT over jobs that completed.
  *
  * <p>The entitlement of accounts is measured from one {@code lookback} after the first submission
@@ -24,7 +24,7 @@ import java.util.function.ToLongFunction;
  * policies can be compared; where no job of the set declares a minimum run time, all work counts.
  */
 public final class Figures {
-  /** A debug job by its size: at most so many GPUs, and at most so long protected (SPEC 7). */
+  /** A debug job by its size: at most so many GPUs, and at most so long protected. */
   private static final int DEBUG_GPUS = 8;
 
   private static final long DEBUG_SECONDS = 15 * 60;
@@ -118,7 +118,7 @@ public final class Figures {
     return micros / 1e6;
   }
 
-  /** Whether it is a debug job: called one, or small and short as one (SPEC 7). */
+  /** Whether it is a debug job: called one, or small and short as one. */
   static boolean debug(TraceJob job) {
     return job.kind() != null
         ? job.kind().equals("debug")

@@ -142,7 +142,7 @@ public final class Generator {
     return from.get(from.size() - 1);
   }
 
-  /** The jobs as CSV (FORMATS 4). */
+  /** The jobs as CSV. */
   public static String csv(List<TraceJob> jobs) {
     StringBuilder csv =
         new StringBuilder(

@@ -42,7 +42,7 @@ final class FailingSnapshot {
     return least;
   }
 
-  /** FORMATS 1, one line a thing, the queue in its order; {@code decide --snapshot} reads it. */
+  /** One line a thing, the queue in its order; {@code decide --snapshot} reads it. */
   static String text(Snapshot snapshot) {
     List<String> tiers = new ArrayList<>();
     for (Tier tier : snapshot.tiers()) {

@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * The scenarios of SPEC 10 that one cycle can show, and the edge of each clause, with the outcomes
+ * The scenarios S1 to S15 that one cycle can show, and the edge of each clause, with the outcomes
  * written out by hand. Whoever decides them, the plain reading or the rules, must give exactly
  * these.
  */
@@ -41,7 +41,7 @@ abstract class HandMadeCases {
         .account("KDG", 28_000);
   }
 
-  // ---- the scenarios of SPEC 10
+  // ---- the scenarios S1 to S15
 
   @Test
   void s1StartsWhereEnoughIsIdle() {

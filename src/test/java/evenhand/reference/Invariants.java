@@ -82,7 +82,7 @@ final class Invariants {
     return invariants.violations;
   }
 
-  /** FORMATS 2, D4: exactly one verdict a queued job, none for others, in the queue's order. */
+  /** D4: exactly one verdict a queued job, none for others, in the queue's order. */
   private void oneVerdictEachInQueueOrder() {
     List<String> expected = new ArrayList<>();
     for (Job job : queue) {

@@ -24,7 +24,7 @@ import java.util.SplittableRandom;
  * clause gets its turn: ties in usage and time, tiers of equal rank, nodes draining or down,
  * reservations whose placement is gone.
  *
- * <p>One seed, one snapshot. Each is a snapshot that can be (FORMATS 1), with one exception made on
+ * <p>One seed, one snapshot. Each is a snapshot that can be, with one exception made on
  * purpose: a reservation may be larger than what its placement has or has idle, so that R5 is met.
  * Such a reservation is then the only one on that placement.
  */

@@ -45,7 +45,7 @@ class RandomSnapshotsTest {
     }
   }
 
-  /** FORMATS 1, but for a lone reservation larger than its placement has or has idle (R5). */
+  /** What can be, but for a lone reservation larger than its placement has or has idle (R5). */
   private static void assertCanBe(Snapshot snapshot, String seed) {
     Set<Tier> tiers = new HashSet<>(snapshot.tiers());
     Set<String> tierNames = new HashSet<>();

@@ -168,7 +168,8 @@ final class Lint {
       Pattern.compile(
           "(?<![.$\\w])(?<name>[A-Z]\\w*)"
               + "|\\b(?<pack>(?:java|javax|jdk|sun|com|org|io|net|evenhand))\\s*\\."
-              + "|(?<before>[$\\w]+|[)\\]\"'])\\s*\\.\\s*(?<behind>[A-Z]\\w*)"
+              // Whole words, and never given back: a long one would else be tried from each letter.
+              + "|(?<before>(?<![$\\w])[$\\w]++|[)\\]\"'])\\s*+\\.\\s*+(?<behind>[A-Z]\\w*+)"
               + "|\\b(?<reach>\\w*Class\\w*|class|forName|random|invoke\\w*|newInstance|exec|exit|halt"
               + "|getMethods?|getDeclared\\w*|getFields?|getConstructors?|getResource\\w*|getModule"
               + "|getRecordComponents|getProtectionDomain|currentTimeMillis|nanoTime)\\b");

@@ -27,7 +27,7 @@ class ClaimsAgreeWithPlainReadingTest {
 
   @Test
   void budgetSlices() {
-    agree("budget-slices", Map.of(), Duration.ofMinutes(30), 0, true, 2000);
+    agree("budget-slices", Map.of(), Duration.ofMinutes(30), 0, true, 500);
   }
 
   @Test

@@ -661,7 +661,7 @@ class AccessTest {
       assertThat(headers.firstValue("X-Frame-Options")).contains("DENY");
       assertThat(headers.firstValue("Referrer-Policy")).contains("no-referrer");
       assertThat(headers.firstValue("Content-Security-Policy").orElse(""))
-          .contains("default-src 'self'", "frame-ancestors 'none'");
+          .contains("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'");
       assertThat(headers.firstValue("Set-Cookie")).isEmpty();
       assertThat(headers.firstValue("Access-Control-Allow-Origin")).isEmpty();
     }

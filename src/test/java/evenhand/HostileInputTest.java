@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>More of them, or others: {@code -Devenhand.hostile=2000 -Devenhand.seed=7}.
  */
 class HostileInputTest {
-  private static final int COUNT = Integer.getInteger("evenhand.hostile", 40);
+  private static final int COUNT = Integer.getInteger("evenhand.hostile", 20);
   private static final long SEED = Long.getLong("evenhand.seed", 20260410L);
 
   /** The fewest rules that give every job a verdict, so that a set of them loads at once. */

@@ -25,7 +25,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /** Which policy decides, when the rules change, fail, and are taken back. */
 class RolloutTest {
   /** {@code -Devenhand.damaged=200} for a night. */
-  private static final int DAMAGED = Integer.getInteger("evenhand.damaged", 60);
+  private static final int DAMAGED = Integer.getInteger("evenhand.damaged", 30);
 
   private static final int RELOADS = Integer.getInteger("evenhand.reloads", 20);
   private static final String FF1 = "baseline/FF1.drl";

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  * for the first time.
  */
 class ActingTest {
-  private static final int WORLDS = Integer.getInteger("evenhand.simulated.acting", 120);
+  private static final int WORLDS = Integer.getInteger("evenhand.simulated.acting", 100);
 
   @Test
   void whatIsRememberedChangesNothing() throws Exception {

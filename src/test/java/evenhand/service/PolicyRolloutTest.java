@@ -253,7 +253,7 @@ class PolicyRolloutTest {
     assertThat(unknown.body()).contains("NOT_PLANNED");
     HttpResponse<String> unsaid = post("/v1/policy/apply", "{\"hash\":\"sha256:00000000\"}");
     assertThat(unsaid.statusCode()).isEqualTo(422);
-    assertThat(unsaid.body()).contains("\"path\":\"by\"", "\"path\":\"reason\"");
+    assertThat(unsaid.body()).contains("\"path\":\"reason\"");
     assertThat(post("/v1/policy/rollback", "{\"by\":\"lee\",\"reason\":\"further\"}").body())
         .contains("NO_PREVIOUS");
     assertThat(get("/v1/policy/plans/999").path("code").asString()).isEqualTo("NOT_FOUND");

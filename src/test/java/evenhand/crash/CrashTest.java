@@ -144,9 +144,9 @@ class CrashTest {
     }
   }
 
-  /** Any time within three seconds, or long enough for its step to come. */
+  /** Any time within a second or two, or long enough for its step to come. */
   private static long until(String end, Random when) {
-    int millis = end.isEmpty() ? when.nextInt(3000) : 6000;
+    int millis = end.isEmpty() ? when.nextInt(1500) : 3000;
     return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
   }
 

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * The form of a submission. What the policy limits (GPUs a node has, longest protected
- * run time) it leaves to the policy's rules; it keeps out only what no policy could mean, and what
- * could turn into something else on its way to Slurm.
+ * The form of a submission. What the policy limits (GPUs a node has, longest protected run time) it
+ * leaves to the policy's rules; it keeps out only what no policy could mean, and what could turn
+ * into something else on its way to Slurm.
  */
 final class SubmissionForm {
   private static final int MOST_GPUS = 1_000_000;

@@ -33,11 +33,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Reads a scenario from its YAML. Where the format leaves open how something is
- * written, every spelling that can only mean one thing is read: one thing or a list of them, a job
- * by its name or as an object, GPUs with or without a tier where a node has but one. Names that
- * stand for nothing (a node, tier, account or job that is not there at that step) are faults, each
- * at its line.
+ * Reads a scenario from its YAML. Where the format leaves open how something is written, every
+ * spelling that can only mean one thing is read: one thing or a list of them, a job by its name or
+ * as an object, GPUs with or without a tier where a node has but one. Names that stand for nothing
+ * (a node, tier, account or job that is not there at that step) are faults, each at its line.
  */
 public final class ScenarioFile {
   /** A step that does not say when is one cycle of the service after the step above it. */

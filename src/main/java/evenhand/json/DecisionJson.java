@@ -29,9 +29,9 @@ import java.util.function.Consumer;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * The decision as JSON. Beyond the format it has {@code accruals} (what each
- * reservation cost since it was last counted) and {@code yields} (what the LLM router is told),
- * each only where there are any.
+ * The decision as JSON. Beyond the format it has {@code accruals} (what each reservation cost since
+ * it was last counted) and {@code yields} (what the LLM router is told), each only where there are
+ * any.
  */
 public final class DecisionJson {
   private static final double ANY = Double.MAX_VALUE;

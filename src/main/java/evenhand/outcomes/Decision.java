@@ -4,8 +4,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What one cycle decided. Every queued job has exactly one verdict among the outcomes:
- * a start, reserve, absorb or wait.
+ * What one cycle decided. Every queued job has exactly one verdict among the outcomes: a start,
+ * reserve, absorb or wait.
  *
  * @param policyHash names the exact rule text and parameters that decided, {@code sha256:…}
  * @param snapshotHash names what they knew, {@code sha256:…}

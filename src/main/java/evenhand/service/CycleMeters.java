@@ -82,11 +82,7 @@ final class CycleMeters {
   private Instant accountsAt = Instant.MIN;
   private Instant usedAt;
 
-  CycleMeters(
-      MeterRegistry meters,
-      Store store,
-      AccountDesk accounts,
-      Clock clock) {
+  CycleMeters(MeterRegistry meters, Store store, AccountDesk accounts, Clock clock) {
     this.meters = meters;
     this.store = store;
     this.accounts = accounts;

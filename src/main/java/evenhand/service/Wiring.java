@@ -329,8 +329,7 @@ class Wiring {
   }
 
   @Bean
-  CycleMeters cycleMeters(
-      MeterRegistry meters, Store store, AccountDesk accounts, Clock clock) {
+  CycleMeters cycleMeters(MeterRegistry meters, Store store, AccountDesk accounts, Clock clock) {
     return new CycleMeters(meters, store, accounts, clock);
   }
 

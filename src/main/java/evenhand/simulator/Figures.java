@@ -14,8 +14,8 @@ import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 
 /**
- * What a simulation comes to, in figures. Percentiles are nearest-rank: always a value
- * that occurred. Means and waits are over jobs that started, JCT over jobs that completed.
+ * What a simulation comes to, in figures. Percentiles are nearest-rank: always a value that
+ * occurred. Means and waits are over jobs that started, JCT over jobs that completed.
  *
  * <p>The entitlement of accounts is measured from one {@code lookback} after the first submission
  * to the end, by clock hours of simulated time. An account's demand is what its jobs ask for, from

@@ -24,9 +24,9 @@ import java.util.SplittableRandom;
  * clause gets its turn: ties in usage and time, tiers of equal rank, nodes draining or down,
  * reservations whose placement is gone.
  *
- * <p>One seed, one snapshot. Each is a snapshot that can be, with one exception made on
- * purpose: a reservation may be larger than what its placement has or has idle, so that R5 is met.
- * Such a reservation is then the only one on that placement.
+ * <p>One seed, one snapshot. Each is a snapshot that can be, with one exception made on purpose: a
+ * reservation may be larger than what its placement has or has idle, so that R5 is met. Such a
+ * reservation is then the only one on that placement.
  */
 public final class RandomSnapshots {
   private static final Instant NOW = Instant.parse("2026-04-10T09:05:00Z");

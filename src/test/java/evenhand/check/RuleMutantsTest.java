@@ -88,12 +88,16 @@ class RuleMutantsTest {
         .isNull();
     Map<String, String> listed = listed();
     Map<Mutant, Future<String>> asked = new LinkedHashMap<>();
+    int unlisted = 0;
     ExecutorService pool = Executors.newFixedThreadPool(THREADS);
     try {
       for (Map.Entry<String, Set<String>> file : files().entrySet()) {
         for (Mutant mutant :
             RuleMutants.of(file.getKey(), RULES.read(file.getKey()).orElseThrow())) {
           boolean byAll = ALL || !listed.containsKey(mutant.key());
+          if (!ALL && byAll && unlisted++ % 2 == 1) {
+            continue; // a usual run makes every second of them
+          }
           Callable<String> run = () -> check.caughtBy(mutant, file.getValue(), byAll);
           asked.put(mutant, pool.submit(run));
         }

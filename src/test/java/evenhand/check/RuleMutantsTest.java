@@ -95,8 +95,8 @@ class RuleMutantsTest {
         for (Mutant mutant :
             RuleMutants.of(file.getKey(), RULES.read(file.getKey()).orElseThrow())) {
           boolean byAll = ALL || !listed.containsKey(mutant.key());
-          if (!ALL && byAll && unlisted++ % 2 == 1) {
-            continue; // a usual run makes every second of them
+          if (!ALL && byAll && unlisted++ % 5 > 0) {
+            continue; // a usual run makes every fifth of them
           }
           Callable<String> run = () -> check.caughtBy(mutant, file.getValue(), byAll);
           asked.put(mutant, pool.submit(run));

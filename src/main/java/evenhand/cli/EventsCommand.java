@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
 final class EventsCommand extends Command {
   @Option(
       names = {"-f", "--follow"},
-      description = "Go on telling until it is ended.")
+      description = "Go on telling until it is ended or nobody reads on.")
   private boolean follow;
 
   @Option(
@@ -81,7 +81,8 @@ final class EventsCommand extends Command {
     return Exit.DONE;
   }
 
-  private void tell(JsonNode event) {
+  /** Whether it could be told: false when whoever read it has gone, as after {@code | head -1}. */
+  private boolean tell(JsonNode event) {
     print(
         output.isJson()
             ? event.toString()
@@ -92,6 +93,6 @@ final class EventsCommand extends Command {
                 + Show.text(event, "kind")
                 + "  "
                 + Table.clean(Show.text(event, "message")));
-    console().out().flush();
+    return !console().out().checkError();
   }
 }

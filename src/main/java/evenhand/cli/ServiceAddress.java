@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
@@ -162,23 +161,20 @@ final class ServiceAddress {
   }
 
   /**
-   * Tells each event as it happens, until this process is ended; goes on from the last one when the
-   * service was away for a while.
+   * Tells each event as it happens, until this process is ended or nobody reads on; goes on from
+   * the last one when the service was away for a while.
    *
    * @param path with its filters
    * @param since id of the event to begin after, null for what happens from now on
+   * @param more whether to go on after an event
    * @throws Failed when the service refuses, or cannot be reached for the first time
    */
-  void follow(Console console, String path, Long since, Consumer<JsonNode> each) {
+  void follow(Console console, String path, Long since, Predicate<JsonNode> more) {
     String last = since == null ? null : Long.toString(since);
     boolean reached = false;
     while (!Thread.currentThread().isInterrupted()) {
       try {
-        URI uri = URI.create(url(console) + path);
-        HttpRequest.Builder request =
-            HttpRequest.newBuilder(uri)
-                .version(HttpClient.Version.HTTP_1_1)
-                .header("Accept", "text/event-stream");
+        HttpRequest.Builder request = request(console, path, "text/event-stream");
         if (last != null) {
           request.header("Last-Event-ID", last);
         }
@@ -189,8 +185,12 @@ final class ServiceAddress {
                 .send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
         if (answer.statusCode() != 200) {
           try (InputStream body = answer.body()) {
-            throw refusal(answer.statusCode(), JSON.readTree(body));
+            read(
+                url(console),
+                answer.statusCode(),
+                new String(body.readAllBytes(), StandardCharsets.UTF_8));
           }
+          throw notEvenhand(url(console), answer.statusCode());
         }
         reached = true;
         try (BufferedReader lines =
@@ -200,8 +200,8 @@ final class ServiceAddress {
               last = line.substring(4);
             } else if (line.startsWith("data: ")) {
               JsonNode event = JSON.readTree(line.substring(6));
-              if (event.has("kind")) {
-                each.accept(event);
+              if (event.has("kind") && !more.test(event)) {
+                return;
               }
             }
           }
@@ -212,8 +212,6 @@ final class ServiceAddress {
           throw new Failed(Exit.OUTSIDE, "No evenhand service answers at " + url(console) + ".");
         }
         pause();
-      } catch (IllegalArgumentException e) {
-        throw new Failed(Exit.WRONG_USE, url(console) + " cannot be asked.");
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return;
@@ -252,20 +250,37 @@ final class ServiceAddress {
     return url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
   }
 
-  private Answer ask(
-      Console console, String method, String path, String json, Map<String, String> headers) {
+  /**
+   * A question that says who asks.
+   *
+   * @throws Failed when the address is none that can be asked
+   */
+  private HttpRequest.Builder request(Console console, String path, String accept) {
     String url = url(console);
+    HttpRequest.Builder request;
     try {
       URI base = URI.create(url);
       if (base.getHost() == null || !List.of("http", "https").contains(base.getScheme())) {
         throw new IllegalArgumentException("no host");
       }
-      URI uri = URI.create(url + path);
+      request = HttpRequest.newBuilder(URI.create(url + path));
+    } catch (IllegalArgumentException e) {
+      throw new Failed(
+          Exit.WRONG_USE,
+          url + " cannot be asked; --server must be an address such as " + USUAL + ".");
+    }
+    request.version(HttpClient.Version.HTTP_1_1).header("Accept", accept);
+    String token = token(console);
+    return token == null ? request : request.header("Authorization", "Bearer " + token);
+  }
+
+  private Answer ask(
+      Console console, String method, String path, String json, Map<String, String> headers) {
+    String url = url(console);
+    try {
       HttpRequest.Builder request =
-          HttpRequest.newBuilder(uri)
-              .version(HttpClient.Version.HTTP_1_1)
+          request(console, path, "application/json")
               .timeout(ANSWER)
-              .header("Accept", "application/json")
               .method(
                   method,
                   json == null
@@ -274,20 +289,13 @@ final class ServiceAddress {
       if (json != null) {
         request.header("Content-Type", "application/json");
       }
-      if (token(console) != null) {
-        request.header("Authorization", "Bearer " + token(console));
-      }
       headers.forEach(request::header);
       HttpResponse<String> answer =
           HttpClient.newBuilder()
               .connectTimeout(CONNECT)
               .build()
               .send(request.build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
-      return read(url, answer);
-    } catch (IllegalArgumentException e) {
-      throw new Failed(
-          Exit.WRONG_USE,
-          url + " cannot be asked; --server must be an address such as " + USUAL + ".");
+      return read(url, answer.statusCode(), answer.body());
     } catch (ConnectException | HttpConnectTimeoutException e) {
       throw new Failed(
           Exit.OUTSIDE,
@@ -309,18 +317,24 @@ final class ServiceAddress {
     }
   }
 
-  private static Answer read(String url, HttpResponse<String> answer) {
+  private static Failed notEvenhand(String url, int status) {
+    return new Failed(
+        Exit.OUTSIDE,
+        "What answers at " + url + " is not evenhand (status " + status + " without a problem).");
+  }
+
+  /**
+   * @throws Failed when it is a refusal, or no answer of evenhand
+   */
+  private static Answer read(String url, int status, String text) {
     JsonNode body;
     try {
-      body = JSON.readTree(answer.body());
+      body = JSON.readTree(text);
     } catch (JacksonException e) {
       body = null;
     }
-    int status = answer.statusCode();
     if (body == null || !body.isObject() || status >= 300 && !body.has("code")) {
-      throw new Failed(
-          Exit.OUTSIDE,
-          "What answers at " + url + " is not evenhand (status " + status + " without a problem).");
+      throw notEvenhand(url, status);
     }
     if (status < 300) {
       return new Answer(status, body);

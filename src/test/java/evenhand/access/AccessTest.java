@@ -22,6 +22,8 @@ import evenhand.service.SiteAtHand;
 import evenhand.store.Database;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -249,6 +251,13 @@ class AccessTest {
   private Ran run(Map<String, String> variables, String... arguments) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
+    int status = run(variables, out, err, arguments);
+    return new Ran(
+        status, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+  }
+
+  private int run(
+      Map<String, String> variables, OutputStream out, OutputStream err, String... arguments) {
     Map<String, String> all = new TreeMap<>(variables);
     all.put("EVENHAND_SERVER", String.valueOf(url));
     Console console =
@@ -259,9 +268,7 @@ class AccessTest {
             all);
     Commands commands = new Commands(console, new Parts(null, null, null, Map.of()));
     AccessCommands.addTo(commands, console, new SiteAtHand(Clock.systemUTC()));
-    int status = commands.run(arguments);
-    return new Ran(
-        status, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+    return commands.run(arguments);
   }
 
   private Ran run(Role role, String... arguments) {
@@ -475,6 +482,53 @@ class AccessTest {
         .contains("UNAUTHENTICATED", "--token-file");
     assertThat(run(Role.SUBMITTER, "whoami").out())
         .contains("t-submitter stands for u-submitter", "submitter", "KDG");
+  }
+
+  @Test
+  void eventsAreFollowedByWhomTheTokenLetsIn() throws Exception {
+    Answer job = ask(Role.SUBMITTER, "POST", "/v1/jobs", JOB);
+    assertThat(job.status()).as(job.detail()).isEqualTo(201);
+    String id = job.body().path("id").asString();
+    String[] follow = {"events", "--follow", "--since", "0", "--job", id};
+    Ran without = run(Map.of(), follow);
+    assertThat(without.status()).isEqualTo(1);
+    assertThat(without.err()).contains("UNAUTHENTICATED", "--token-file").doesNotContain("\tat ");
+    assertThat(run(Map.of("EVENHAND_TOKEN", "evh_none"), follow).err()).contains("UNAUTHENTICATED");
+    ReaderOfOne out = new ReaderOfOne();
+    Map<String, String> token = Map.of("EVENHAND_TOKEN", tokens.get(Role.AUDITOR));
+    Thread following =
+        new Thread(() -> run(token, out, OutputStream.nullOutputStream(), follow), "following");
+    following.setDaemon(true);
+    following.start();
+    Instant end = Instant.now().plusSeconds(60);
+    while (out.text().isEmpty() && following.isAlive() && Instant.now().isBefore(end)) {
+      Thread.sleep(20);
+    }
+    JsonNode kept =
+        JSON.readTree(run(Role.AUDITOR, "events", "-o", "json", "--since", "0", "--job", id).out())
+            .path("items");
+    assertThat(out.text()).startsWith(kept.path(0).path("id").asString() + "  ");
+    assertThat(ask(Role.SUBMITTER, "POST", "/v1/jobs/" + id + "/cancel", null).status())
+        .isEqualTo(200);
+    following.join(60_000);
+    assertThat(following.isAlive()).as("it ends when nobody reads on").isFalse();
+  }
+
+  /** Reads one line and goes, as {@code head -1} does. */
+  private static final class ReaderOfOne extends OutputStream {
+    private final StringBuffer read = new StringBuffer();
+
+    String text() {
+      return read.toString();
+    }
+
+    @Override
+    public void write(int b) throws IOException {
+      if (read.indexOf("\n") >= 0) {
+        throw new IOException("Broken pipe");
+      }
+      read.append((char) b);
+    }
   }
 
   @Test

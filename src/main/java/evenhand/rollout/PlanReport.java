@@ -3,6 +3,7 @@ package evenhand.rollout;
 import evenhand.cycle.Recorder;
 import evenhand.outcomes.Decided;
 import evenhand.outcomes.Decision;
+import evenhand.policy.Policy;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -105,7 +106,30 @@ public record PlanReport(
       List<JsonNode> was,
       List<String> wasRules,
       List<JsonNode> becomes,
-      List<String> becomesRules) {}
+      List<String> becomesRules) {
+
+    /** Of two decisions on one snapshot that differ, by two policies. */
+    static First of(
+        long id,
+        Comparison comparison,
+        Policy before,
+        Decision one,
+        Policy after,
+        Decision other,
+        Recorder recorder) {
+      Comparison.Difference d = comparison.first();
+      String job = d == null ? null : d.job();
+      return new First(
+          Long.toString(id),
+          one.now(),
+          job,
+          comparison.differences().size(),
+          d == null ? List.of() : outcomes(recorder, one, job),
+          d == null ? List.of() : rules(before, d.was()),
+          d == null ? List.of() : outcomes(recorder, other, job),
+          d == null ? List.of() : rules(after, d.becomes()));
+    }
+  }
 
   /**
    * Both policies on the same jobs.
@@ -196,7 +220,7 @@ public record PlanReport(
   }
 
   /** The whole names of the rules that decided. */
-  static List<String> rules(evenhand.policy.Policy policy, List<Decided> decided) {
+  static List<String> rules(Policy policy, List<Decided> decided) {
     return decided.stream()
         .map(d -> d.ruleName() == null ? policy.ruleName(d.rule()) : d.ruleName())
         .distinct()

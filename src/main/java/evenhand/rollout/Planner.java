@@ -415,7 +415,7 @@ public final class Planner implements AutoCloseable {
         comparison.differences().forEach(d -> PlanReport.count(clauses, d));
         if (id < firstId) {
           firstId = id;
-          first = first(id, comparison, one, other);
+          first = PlanReport.First.of(id, comparison, was, one, becomes, other, recorder);
         }
       }
       if (unread > 0) {
@@ -434,23 +434,6 @@ public final class Planner implements AutoCloseable {
           failure,
           PlanReport.instead(clauses),
           first);
-    }
-
-    private PlanReport.First first(long id, Comparison comparison, Decision one, Decision other) {
-      Comparison.Difference d = comparison.first();
-      if (d == null) {
-        return new PlanReport.First(
-            Long.toString(id), one.now(), null, 0, List.of(), List.of(), List.of(), List.of());
-      }
-      return new PlanReport.First(
-          Long.toString(id),
-          one.now(),
-          d.job(),
-          comparison.differences().size(),
-          PlanReport.outcomes(recorder, one, d.job()),
-          PlanReport.rules(was, d.was()),
-          PlanReport.outcomes(recorder, other, d.job()),
-          PlanReport.rules(becomes, d.becomes()));
     }
 
     // ---- the simulator --------------------------------------------------------------------------
@@ -623,7 +606,7 @@ public final class Planner implements AutoCloseable {
           course.job().minRuntimeSeconds() > 0 ? "protected jobs" : "jobs without protection";
       classes.computeIfAbsent(kind, c -> new ArrayList<>()).add(course);
     }
-    double[] waits = taken.stream().mapToDouble(c -> wait(c, result)).sorted().toArray();
+    long[] waits = taken.stream().mapToLong(c -> wait(c, result)).sorted().toArray();
     Map<String, PlanReport.Group> byAccount = new TreeMap<>();
     for (AccountSetup account : result.accounts()) {
       List<JobCourse> of = accounts.get(account.id());
@@ -637,10 +620,10 @@ public final class Planner implements AutoCloseable {
         result.courses().size(),
         (int) taken.stream().filter(c -> c.firstStartMicros() < 0).count(),
         refused,
-        rounded(Arrays.stream(waits).average().orElse(0)),
-        rounded(rank(waits, 50)),
-        rounded(rank(waits, 90)),
-        rounded(rank(waits, 100)),
+        rounded(Arrays.stream(waits).average().orElse(0) / 1e6),
+        rank(waits, 50),
+        rank(waits, 90),
+        rank(waits, 100),
         result.courses().stream().mapToInt(JobCourse::preemptions).sum(),
         rounded(result.courses().stream().mapToLong(JobCourse::lostGpuMicros).sum() / 1e6),
         number(summary.get("utilization"), 0.0),
@@ -649,12 +632,13 @@ public final class Planner implements AutoCloseable {
         byClass);
   }
 
-  private static double wait(JobCourse c, Simulation.Result result) {
+  /** Microseconds. */
+  private static long wait(JobCourse c, Simulation.Result result) {
     long until =
         c.firstStartMicros() >= 0
             ? c.firstStartMicros()
             : Math.max(result.endMicros(), c.job().submitMicros());
-    return (until - c.job().submitMicros()) / 1e6;
+    return until - c.job().submitMicros();
   }
 
   private static PlanReport.Group group(
@@ -668,7 +652,7 @@ public final class Planner implements AutoCloseable {
     return new PlanReport.Group(
         of.size(),
         (int) of.stream().filter(c -> c.firstStartMicros() < 0).count(),
-        rounded(of.stream().mapToDouble(c -> wait(c, result)).average().orElse(0)),
+        rounded(of.stream().mapToLong(c -> wait(c, result)).average().orElse(0) / 1e6),
         rounded(gpuSeconds),
         delivered);
   }
@@ -684,10 +668,9 @@ public final class Planner implements AutoCloseable {
     return value instanceof Number n ? (Double) n.doubleValue() : otherwise;
   }
 
-  private static double rank(double[] sorted, int percent) {
-    return sorted.length == 0
-        ? 0
-        : sorted[Math.max(0, (int) Math.ceil(percent / 100.0 * sorted.length) - 1)];
+  /** Seconds. */
+  private static double rank(long[] sorted, int percent) {
+    return sorted.length == 0 ? 0 : rounded(Figures.rank(sorted, percent) / 1e6);
   }
 
   private static double rounded(double value) {

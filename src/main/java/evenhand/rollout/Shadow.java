@@ -185,7 +185,6 @@ public final class Shadow implements AutoCloseable {
       try {
         other = beside.decide(Planner.named(snapshot, beside));
       } catch (RuleFailed e) {
-        differed.incrementAndGet();
         count("none", "failed");
         keep(live, beside, id, PlanReport.json(new Failed(e.getMessage())));
         return;
@@ -194,7 +193,6 @@ public final class Shadow implements AutoCloseable {
       if (!comparison.differs()) {
         return;
       }
-      differed.incrementAndGet();
       Map<String, Long> counts = new HashMap<>();
       comparison
           .differences()
@@ -205,8 +203,11 @@ public final class Shadow implements AutoCloseable {
                     Comparison.Difference.clause(d.was()),
                     Comparison.Difference.clause(d.becomes()));
               });
-      Comparison.Difference d = comparison.first();
-      Policy inForce = rollout.inForce().get();
+      PlanReport.First first =
+          comparison.first() == null
+              ? null
+              : PlanReport.First.of(
+                  id, comparison, rollout.inForce().get(), live, beside, other, recorder);
       keep(
           live,
           beside,
@@ -216,17 +217,7 @@ public final class Shadow implements AutoCloseable {
                   comparison.differences().size(),
                   comparison.acts(),
                   PlanReport.instead(counts),
-                  d == null
-                      ? null
-                      : new PlanReport.First(
-                          Long.toString(id),
-                          live.now(),
-                          d.job(),
-                          comparison.differences().size(),
-                          PlanReport.outcomes(recorder, live, d.job()),
-                          PlanReport.rules(inForce, d.was()),
-                          PlanReport.outcomes(recorder, other, d.job()),
-                          PlanReport.rules(beside, d.becomes())))));
+                  first)));
     } catch (RuntimeException e) {
       LOG.warn("Decision {} was not compared: {}", id, e.toString());
     }
@@ -237,6 +228,7 @@ public final class Shadow implements AutoCloseable {
   private record Differs(
       int jobs, boolean acts, List<PlanReport.Instead> clauses, PlanReport.First first) {}
 
+  /** Counted when it can be read, so that who sees the count finds the difference. */
   private void keep(Decision live, Policy beside, long id, String report) {
     rollout
         .book()
@@ -244,6 +236,7 @@ public final class Shadow implements AutoCloseable {
             new RolloutBook.ShadowDifference(
                 0, live.now(), id, beside.hash(), live.policyHash(), report),
             MOST_KEPT);
+    differed.incrementAndGet();
   }
 
   private void count(String was, String becomes) {

@@ -37,10 +37,13 @@ import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWrite
 @Configuration(proxyBeanMethods = false)
 @EnableWebSecurity
 class Gate {
-  /** Own scripts, styles and pictures; nobody may show the page within theirs. */
+  /**
+   * A browser runs no script and takes no style that does not come from here as a file, so that no
+   * text of a user can become one; and nobody may show the page within theirs.
+   */
   private static final String CONTENT =
-      "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none';"
-          + " form-action 'self'; frame-ancestors 'none'";
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+          + " connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
   /** Refusals of strangers that are written down each minute, by address: not a flood of them. */
   private static final int STRANGERS_A_MINUTE = 30;

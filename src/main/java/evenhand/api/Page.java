@@ -15,16 +15,11 @@ import org.springframework.web.servlet.config.annotation.ResourceHandlerRegistry
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
- * The web page: static files of the jar, which speak to the API and to nothing else. A browser is
- * told to run no script and take no style that does not come from here as a file, so that no text
- * of a user can become one.
+ * The web page: static files of the jar, which speak to the API and to nothing else. What a browser
+ * may do with them says {@link Gate}.
  */
 @Configuration(proxyBeanMethods = false)
 class Page implements WebMvcConfigurer {
-  private static final String POLICY =
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
-          + " connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
-
   /** The charts are those of the simulator's report: one file of the library, for both. */
   private static final String CHARTS = "/echarts.common.min.js";
 
@@ -36,17 +31,15 @@ class Page implements WebMvcConfigurer {
         .setCacheControl(CacheControl.noCache());
   }
 
+  /** A browser keeps the files, and asks each time whether they are still the same. */
   @Bean
-  FilterRegistrationBean<OncePerRequestFilter> pageHeaders() {
+  FilterRegistrationBean<OncePerRequestFilter> askedAgain() {
     OncePerRequestFilter filter =
         new OncePerRequestFilter() {
           @Override
           protected void doFilterInternal(
               HttpServletRequest request, HttpServletResponse response, FilterChain chain)
               throws ServletException, IOException {
-            response.setHeader("Content-Security-Policy", POLICY);
-            response.setHeader("X-Content-Type-Options", "nosniff");
-            response.setHeader("Referrer-Policy", "no-referrer");
             if (!request.getRequestURI().startsWith("/v1/")) {
               response.setHeader("Cache-Control", "no-cache");
             }

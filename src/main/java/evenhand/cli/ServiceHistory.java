@@ -4,13 +4,10 @@ import evenhand.cycle.AccountSetup;
 import evenhand.facts.Tier;
 import evenhand.simulator.AccountPlan;
 import evenhand.simulator.ClusterPlan;
-import evenhand.simulator.CsvTrace;
 import evenhand.simulator.JobSet;
+import evenhand.simulator.RecordedHistory;
 import evenhand.simulator.Trace;
-import evenhand.simulator.TraceJob;
-import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -21,12 +18,8 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * What a service has seen, as a job set: its jobs, its accounts with the weights as they were, and
- * its GPUs as they are now. Zero of the job set is midnight UTC before the first submission, so
- * that clock hours stay clock hours.
- *
- * <p>A job is taken to run as long as its last attempt ran, however that ended. Jobs that never ran
- * or still run have no known length and are listed beside the others. When nodes were down is not
- * kept by the service, so none is here.
+ * its GPUs as they are now; see {@link RecordedHistory}. When nodes were down is not kept by the
+ * service, so none is here.
  */
 final class ServiceHistory {
   private static final int MOST_JOBS = 2_000_000;
@@ -50,15 +43,12 @@ final class ServiceHistory {
         jobs.stream()
             .map(job -> time(job, "submitted_at"))
             .min(Comparator.naturalOrder())
+            .map(RecordedHistory::zero)
             .orElseThrow(
                 () ->
                     new Failed(
                         Exit.WRONG_USE,
-                        "The service has had no job yet, so there is no history to simulate."))
-            .atZone(ZoneOffset.UTC)
-            .toLocalDate()
-            .atStartOfDay()
-            .toInstant(ZoneOffset.UTC);
+                        "The service has had no job yet, so there is no history to simulate."));
     ClusterPlan on = cluster == null ? cluster() : cluster;
     AccountPlan accounts = accounts(zero);
     return new JobSet(on, accounts, accounts.known(trace(jobs, zero)), null);
@@ -74,49 +64,27 @@ final class ServiceHistory {
     return value.isString() ? value.asString() : null;
   }
 
-  private static long micros(Instant from, Instant to) {
-    Duration between = Duration.between(from, to);
-    return between.toSeconds() * 1_000_000 + between.getNano() / 1000;
-  }
-
   private static Trace trace(List<JsonNode> newestFirst, Instant zero) {
-    List<TraceJob> jobs = new ArrayList<>();
-    List<Trace.Unreadable> unreadable = new ArrayList<>();
+    List<RecordedHistory.Seen> oldestFirst = new ArrayList<>();
     for (int i = newestFirst.size() - 1; i >= 0; i--) {
       JsonNode job = newestFirst.get(i);
-      Instant started = time(job, "started_at");
-      Instant ended = time(job, "ended_at");
-      String id = job.path("id").asString();
-      if (started == null || ended == null || ended.isBefore(started)) {
-        String why =
-            started == null ? "it never ran" : ended == null ? "it still runs" : "it has no length";
-        unreadable.add(
-            new Trace.Unreadable(0, why + ", so how long it runs is not known", "job_id " + id));
-        continue;
-      }
-      try {
-        jobs.add(
-            CsvTrace.checked(
-                new TraceJob(
-                    id,
-                    micros(zero, time(job, "submitted_at")),
-                    text(job, "account"),
-                    text(job, "user"),
-                    job.path("nodes").asInt(1),
-                    job.path("num_gpus").asInt(1),
-                    text(job, "tier"),
-                    micros(started, ended),
-                    job.path("min_runtime_s").asLong(0),
-                    job.path("resumable").asBoolean(false),
-                    job.path("priority").asInt(0),
-                    null,
-                    job.path("preemptible").asBoolean(true),
-                    0)));
-      } catch (IllegalArgumentException e) {
-        unreadable.add(new Trace.Unreadable(0, e.getMessage(), "job_id " + id));
-      }
+      oldestFirst.add(
+          new RecordedHistory.Seen(
+              job.path("id").asString(),
+              time(job, "submitted_at"),
+              time(job, "started_at"),
+              time(job, "ended_at"),
+              text(job, "account"),
+              text(job, "user"),
+              job.path("nodes").asInt(1),
+              job.path("num_gpus").asInt(1),
+              text(job, "tier"),
+              job.path("min_runtime_s").asLong(0),
+              job.path("resumable").asBoolean(false),
+              job.path("priority").asInt(0),
+              job.path("preemptible").asBoolean(true)));
     }
-    return new Trace(jobs, unreadable, newestFirst.size());
+    return RecordedHistory.trace(oldestFirst, zero);
   }
 
   private ClusterPlan cluster() {
@@ -168,7 +136,9 @@ final class ServiceHistory {
         weight = c.path("was").asDouble(c.path("became").asDouble(0));
       }
       setups.add(new AccountSetup(id, text(a, "parent"), weight));
-      became.forEach((at, to) -> changes.add(new AccountPlan.Change(micros(zero, at), id, to)));
+      became.forEach(
+          (at, to) ->
+              changes.add(new AccountPlan.Change(RecordedHistory.micros(zero, at), id, to)));
     }
     return new AccountPlan(setups, Map.of(), Map.of(), changes, true);
   }

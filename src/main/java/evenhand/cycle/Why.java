@@ -464,19 +464,12 @@ final class Why {
       Job job = ordering.jobs().get(i);
       Decided verdict = said.get(job.id());
       lines.add(
-          new QueueLine(
-              i + 1,
-              job.id(),
+          WorldNow.line(
+              i,
+              job,
               store.job(Long.parseLong(job.id())).map(r -> r.job().name()).orElse(null),
-              job.account(),
-              job.user(),
-              job.nodes(),
-              job.numGpus(),
-              job.tier(),
-              job.queuedAt(),
-              ordering.figures(job),
-              ordering.path(job),
-              FrontDesk.view(scene.reservation(job.id())),
+              ordering,
+              scene.reservation(job.id()),
               verdict == null ? "NOT_DECIDED" : code(verdict.outcome()),
               verdict == null ? null : then(verdict.outcome())));
     }

@@ -2,6 +2,7 @@ package evenhand.cycle;
 
 import evenhand.cycle.Desk.QueueLine;
 import evenhand.facts.Job;
+import evenhand.facts.Reservation;
 import evenhand.facts.Snapshot;
 import evenhand.policy.Ordering;
 import evenhand.policy.Policy;
@@ -116,22 +117,43 @@ final class WorldNow {
       Verdicts.Verdict verdict = said.get(job.id());
       Verdicts.Said words = Verdicts.said(stored, verdict, scene::place);
       lines.add(
-          new QueueLine(
-              i + 1,
-              job.id(),
+          line(
+              i,
+              job,
               stored.name(),
-              job.account(),
-              job.user(),
-              job.nodes(),
-              job.numGpus(),
-              job.tier(),
-              job.queuedAt(),
-              ordering.figures(job),
-              ordering.path(job),
-              FrontDesk.view(stored.reservation()),
+              ordering,
+              stored.reservation(),
               words.code(),
               words.message()));
     }
     return lines;
+  }
+
+  /**
+   * @param place in the queue, 0 for the first
+   */
+  static QueueLine line(
+      int place,
+      Job job,
+      String name,
+      Ordering ordering,
+      Reservation held,
+      String code,
+      String message) {
+    return new QueueLine(
+        place + 1,
+        job.id(),
+        name,
+        job.account(),
+        job.user(),
+        job.nodes(),
+        job.numGpus(),
+        job.tier(),
+        job.queuedAt(),
+        ordering.figures(job),
+        ordering.path(job),
+        FrontDesk.view(held),
+        code,
+        message);
   }
 }

@@ -307,28 +307,11 @@ public final class Elimination {
             0,
             null);
     return alone(
-        asking(job, gpus, tier, minimum),
+        job.asking(1, gpus, tier, minimum),
         List.of(empty),
         List.of(),
         Set.of(),
         above(job.account()));
-  }
-
-  private static Job asking(Job job, int gpus, String tier, int minimum) {
-    return new Job(
-        job.id(),
-        job.account(),
-        job.user(),
-        1,
-        gpus,
-        tier,
-        minimum,
-        job.priority(),
-        job.queuedAt(),
-        job.minRuntimeSeconds(),
-        job.resumable(),
-        job.attempt(),
-        job.preemptible());
   }
 
   /** An account and those above it: on an empty node nobody else's usage matters. */
@@ -404,7 +387,7 @@ public final class Elimination {
         new Placement(p.node(), p.group(), Math.max(0, missed.free()), 0, null));
     Decided verdict =
         alone(
-            asking(job, job.numGpus(), job.tier(), job.minimumTierSortOrder()),
+            job.asking(1, job.numGpus(), job.tier(), job.minimumTierSortOrder()),
             List.copyOf(shown.values()),
             here,
             stays,

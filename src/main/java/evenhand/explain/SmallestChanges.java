@@ -63,15 +63,16 @@ public record SmallestChanges(List<Share> asIs, List<Change> changes, int asked,
       if (asIs != null) {
         return new SmallestChanges(asIs.start().on(), List.of(), whatIf.asked() - before, true);
       }
-      fewer("num_gpus", job.numGpus(), gpus -> of(job.nodes(), gpus, job.tier(), minimum()));
-      fewer("nodes", job.nodes(), nodes -> of(nodes, job.numGpus(), job.tier(), minimum()));
+      fewer(
+          "num_gpus", job.numGpus(), gpus -> job.asking(job.nodes(), gpus, job.tier(), minimum()));
+      fewer("nodes", job.nodes(), nodes -> job.asking(nodes, job.numGpus(), job.tier(), minimum()));
       if (job.tier() != null) {
         anotherTier();
       } else if (job.minimumTierSortOrder() > 0) {
         lowerMinimum();
       }
       if (whatIf.policy().hasBudgets() && job.minRuntimeSeconds() > 0) {
-        first("min_runtime_s", job.minRuntimeSeconds(), List.of(0L), zero -> unprotected());
+        first("min_runtime_s", job.minRuntimeSeconds(), List.of(0L), job::protectedFor);
       }
       if (whatIf.policy().has(Stage.PREEMPT)) {
         protectionEnds();
@@ -81,32 +82,6 @@ public record SmallestChanges(List<Share> asIs, List<Change> changes, int asked,
 
     private int minimum() {
       return job.minimumTierSortOrder();
-    }
-
-    private Job of(int nodes, int gpus, String tier, int minimum) {
-      return with(nodes, gpus, tier, minimum, job.minRuntimeSeconds(), job.queuedAt());
-    }
-
-    private Job unprotected() {
-      return with(job.nodes(), job.numGpus(), job.tier(), minimum(), 0, job.queuedAt());
-    }
-
-    private Job with(
-        int nodes, int gpus, String tier, int minimum, long minRuntime, Instant queuedAt) {
-      return new Job(
-          job.id(),
-          job.account(),
-          job.user(),
-          nodes,
-          gpus,
-          tier,
-          minimum,
-          job.priority(),
-          queuedAt,
-          minRuntime,
-          job.resumable(),
-          job.attempt(),
-          job.preemptible());
     }
 
     private void fewer(String kind, int now, Function<Integer, Job> changed) {
@@ -136,7 +111,7 @@ public record SmallestChanges(List<Share> asIs, List<Change> changes, int asked,
           "tier",
           job.tier(),
           names,
-          name -> of(job.nodes(), job.numGpus(), name, job.minimumTierSortOrder()));
+          name -> job.asking(job.nodes(), job.numGpus(), name, minimum()));
     }
 
     private void lowerMinimum() {
@@ -152,7 +127,7 @@ public record SmallestChanges(List<Share> asIs, List<Change> changes, int asked,
           "minimum_tier",
           "sort_order " + minimum(),
           List.copyOf(below.values()),
-          name -> of(job.nodes(), job.numGpus(), null, orders.get(name)));
+          name -> job.asking(job.nodes(), job.numGpus(), null, orders.get(name)));
     }
 
     /** Asks one value after another until the job starts with one. */
@@ -188,22 +163,7 @@ public record SmallestChanges(List<Share> asIs, List<Change> changes, int asked,
 
     /** Whether it starts too when it has not waited yet: a changed job is submitted anew. */
     private boolean startsAnew(Job other) {
-      Job late =
-          new Job(
-              other.id(),
-              other.account(),
-              other.user(),
-              other.nodes(),
-              other.numGpus(),
-              other.tier(),
-              other.minimumTierSortOrder(),
-              other.priority(),
-              whatIf.snapshot().now(),
-              other.minRuntimeSeconds(),
-              other.resumable(),
-              1,
-              other.preemptible());
-      return whatIf.given(late) != null;
+      return whatIf.given(other.submitted(whatIf.snapshot().now())) != null;
     }
 
     private void protectionEnds() {

@@ -23,6 +23,7 @@ public final class WhatIf {
   private final Policy policy;
   private final Snapshot snapshot;
   private final Policy.Acting acting;
+  private final Policy.Admitting admitting;
   private final Map<String, Integer> places = new HashMap<>();
   private int asked;
 
@@ -30,6 +31,7 @@ public final class WhatIf {
     this.policy = policy;
     this.snapshot = snapshot;
     this.acting = policy.acting();
+    this.admitting = policy.admitting();
     for (int i = 0; i < snapshot.jobs().size(); i++) {
       places.put(snapshot.jobs().get(i).id(), i);
     }
@@ -103,7 +105,7 @@ public final class WhatIf {
 
   /** Whether it would be accepted were it submitted so (N1 to N6). */
   boolean admitted(Job changed) {
-    return policy
+    return admitting
         .admit(Request.of(changed), snapshot.accounts(), snapshot.tiers(), snapshot.placements())
         .accepted();
   }

@@ -60,4 +60,43 @@ public record Job(
         attempt,
         true);
   }
+
+  /** The same job, asking for other GPUs. */
+  public Job asking(int onNodes, int gpus, String ofTier, int leastSortOrder) {
+    return with(onNodes, gpus, ofTier, leastSortOrder, queuedAt, minRuntimeSeconds, attempt);
+  }
+
+  /** The same job, protected for so long (K1). */
+  public Job protectedFor(long seconds) {
+    return with(nodes, numGpus, tier, minimumTierSortOrder, queuedAt, seconds, attempt);
+  }
+
+  /** The same job, submitted at this moment and never run. */
+  public Job submitted(Instant at) {
+    return with(nodes, numGpus, tier, minimumTierSortOrder, at, minRuntimeSeconds, 1);
+  }
+
+  private Job with(
+      int onNodes,
+      int gpus,
+      String ofTier,
+      int leastSortOrder,
+      Instant since,
+      long minimumSeconds,
+      int tries) {
+    return new Job(
+        id,
+        account,
+        user,
+        onNodes,
+        gpus,
+        ofTier,
+        leastSortOrder,
+        priority,
+        since,
+        minimumSeconds,
+        resumable,
+        tries,
+        preemptible);
+  }
 }

@@ -1,5 +1,7 @@
 package evenhand.facts;
 
+import java.util.Set;
+
 /**
  * What a job asks for, as far as the policy's rules look at it. Jobs that ask for the same are one
  * request, and while nothing changes on the cluster they get the same answer, so it is worked out
@@ -87,59 +89,57 @@ public record Request(
 
   /** The same, asked by no job in particular. */
   public Request ofNoJob() {
-    return new Request(
-        nodes,
-        numGpus,
-        tier,
-        minimumTierSortOrder,
-        null,
-        account,
-        user,
-        role,
-        priority,
-        minRuntimeSeconds,
-        resumable,
-        attempt,
-        allocated,
-        preemptible);
+    return with(minimumTierSortOrder, null, attempt, allocated);
   }
 
   /** The same, asked once more and of no lower tier than this. */
   public Request again(int leastSortOrder) {
+    return with(leastSortOrder, job, attempt + 1, allocated);
+  }
+
+  /** The same, with what its account's budget says to it (N5); null where nobody looks at that. */
+  public Request onTerms(Boolean isAllocated) {
+    return with(minimumTierSortOrder, job, attempt, isAllocated);
+  }
+
+  private Request with(int leastSortOrder, String asker, int tries, Boolean isAllocated) {
     return new Request(
         nodes,
         numGpus,
         tier,
         leastSortOrder,
-        job,
+        asker,
         account,
         user,
         role,
         priority,
         minRuntimeSeconds,
         resumable,
-        attempt + 1,
-        allocated,
+        tries,
+        isAllocated,
         preemptible);
   }
 
-  /** The same, with what its account's budget says to it (N5). */
-  public Request onTerms(boolean isAllocated) {
+  /**
+   * What is seen of it by who looks at these of its parts only, by name: requests that differ in
+   * other parts alone are one. GPUs, tiers, role and terms are always seen.
+   */
+  public Request seen(Set<String> parts) {
     return new Request(
         nodes,
         numGpus,
         tier,
         minimumTierSortOrder,
-        job,
-        account,
-        user,
+        parts.contains("job") ? job : null,
+        parts.contains("account") ? account : null,
+        parts.contains("user") ? user : null,
         role,
-        priority,
-        minRuntimeSeconds,
-        resumable,
-        attempt,
-        isAllocated,
-        preemptible);
+        parts.contains("priority") ? priority : 0,
+        parts.contains("minRuntimeSeconds") ? minRuntimeSeconds : 0,
+        parts.contains("resumable") && resumable,
+        parts.contains("attempt") ? attempt : 0,
+        allocated,
+        !parts.contains("preemptible") || preemptible);
   }
 
   /** GPUs of all its nodes together. */

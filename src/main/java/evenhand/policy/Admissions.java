@@ -8,6 +8,7 @@ import evenhand.facts.Tier;
 import evenhand.outcomes.Admission;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,7 +24,7 @@ final class Admissions implements Policy.Admitting {
 
   private final Policy policy;
   private final boolean keeps;
-  private final Set<String> named;
+  private final Set<String> seen;
   private final Map<Asked, Admission> known = new HashMap<>();
 
   private record Asked(
@@ -34,7 +35,10 @@ final class Admissions implements Policy.Admitting {
 
   Admissions(Policy policy, Loaded loaded) {
     this.policy = policy;
-    this.named = loaded.names(stage -> stage == Stage.FIT || stage == Stage.ADMISSION);
+    Set<String> named = loaded.names(stage -> stage == Stage.FIT || stage == Stage.ADMISSION);
+    // Whether it is allocated hangs on these two, whatever rules name.
+    this.seen = new HashSet<>(named);
+    seen.addAll(List.of("account", "minRuntimeSeconds"));
     this.keeps =
         List.of("windowUsage", "cumulativeUsage", "node", "Moment").stream()
             .noneMatch(named::contains);
@@ -49,32 +53,13 @@ final class Admissions implements Policy.Admitting {
     if (known.size() >= MOST) {
       known.clear();
     }
-    Asked asked = new Asked(seen(request), tree(accounts), tiers, inventory(placements));
+    Asked asked = new Asked(request.seen(seen), tree(accounts), tiers, inventory(placements));
     Admission answer = known.get(asked);
     if (answer == null) {
       answer = policy.admit(request, accounts, tiers, placements);
       known.put(asked, answer);
     }
     return answer;
-  }
-
-  /** The request without what no rule of these stages names; its account places it in the tree. */
-  private Request seen(Request r) {
-    return new Request(
-        r.nodes(),
-        r.numGpus(),
-        r.tier(),
-        r.minimumTierSortOrder(),
-        named.contains("job") ? r.job() : null,
-        r.account(),
-        named.contains("user") ? r.user() : null,
-        r.role(),
-        named.contains("priority") ? r.priority() : 0,
-        r.minRuntimeSeconds(),
-        named.contains("resumable") && r.resumable(),
-        named.contains("attempt") ? r.attempt() : 0,
-        r.allocated(),
-        named.contains("preemptible") && r.preemptible());
   }
 
   private static List<Object> tree(List<Account> accounts) {

@@ -433,22 +433,7 @@ final class OneCycle {
 
   /** What a job asks for, as far as rules look at it. */
   static Request request(Loaded loaded, Job job, Boolean allocated) {
-    Set<String> looksAt = loaded.looksAt();
-    return new Request(
-        job.nodes(),
-        job.numGpus(),
-        job.tier(),
-        job.minimumTierSortOrder(),
-        looksAt.contains("job") ? job.id() : null,
-        looksAt.contains("account") ? job.account() : null,
-        looksAt.contains("user") ? job.user() : null,
-        null,
-        looksAt.contains("priority") ? job.priority() : 0,
-        looksAt.contains("minRuntimeSeconds") ? job.minRuntimeSeconds() : 0,
-        looksAt.contains("resumable") && job.resumable(),
-        looksAt.contains("attempt") ? job.attempt() : 0,
-        allocated,
-        !looksAt.contains("preemptible") || job.preemptible());
+    return Request.of(job).onTerms(allocated).seen(loaded.looksAt());
   }
 
   /** N5: it declares a minimum run time, and its account has a budget to pay it from. */

@@ -9,13 +9,10 @@ import evenhand.cycle.accounts.AccountChange;
 import evenhand.facts.Job;
 import evenhand.simulator.AccountPlan;
 import evenhand.simulator.ClusterPlan;
-import evenhand.simulator.CsvTrace;
 import evenhand.simulator.JobSet;
+import evenhand.simulator.RecordedHistory;
 import evenhand.simulator.Trace;
-import evenhand.simulator.TraceJob;
-import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -24,9 +21,7 @@ import java.util.Map;
 
 /**
  * The jobs that the service has had, to be played again: on the GPUs there are now, with the
- * weights as they were. Zero is midnight UTC before the first of them. A job is taken to run as
- * long as its last attempt did; one that never ran, or still runs, has no known length and is left
- * out.
+ * weights as they were; see {@link RecordedHistory}.
  */
 final class RecordedJobs {
   private static final int PART = 1000;
@@ -55,12 +50,7 @@ final class RecordedJobs {
     }
     List<StoredJob> jobs = new ArrayList<>(newestFirst);
     Collections.reverse(jobs);
-    Instant zero =
-        (jobs.isEmpty() ? from : jobs.get(0).submittedAt())
-            .atZone(ZoneOffset.UTC)
-            .toLocalDate()
-            .atStartOfDay()
-            .toInstant(ZoneOffset.UTC);
+    Instant zero = RecordedHistory.zero(jobs.isEmpty() ? from : jobs.get(0).submittedAt());
     World world = store.inventory();
     List<ClusterPlan.Gpus> gpus =
         world.stock().stream()
@@ -68,51 +58,30 @@ final class RecordedJobs {
             .map(s -> new ClusterPlan.Gpus(s.node(), s.tier(), s.capacity()))
             .toList();
     AccountPlan accounts = accounts(store.accounts(), zero);
-    Trace trace = gpus.isEmpty() ? new Trace(List.of(), List.of(), 0) : trace(jobs, zero);
+    Trace trace =
+        gpus.isEmpty()
+            ? new Trace(List.of(), List.of(), 0)
+            : RecordedHistory.trace(jobs.stream().map(RecordedJobs::seen).toList(), zero);
     return new JobSet(
         new ClusterPlan(world.tiers(), gpus, List.of()), accounts, accounts.known(trace), null);
   }
 
-  private static long micros(Instant from, Instant to) {
-    Duration between = Duration.between(from, to);
-    return between.toSeconds() * 1_000_000 + between.getNano() / 1000;
-  }
-
-  private static Trace trace(List<StoredJob> jobs, Instant zero) {
-    List<TraceJob> read = new ArrayList<>();
-    List<Trace.Unreadable> unreadable = new ArrayList<>();
-    for (StoredJob job : jobs) {
-      Job asks = job.asks();
-      boolean known =
-          job.startedAt() != null
-              && job.endedAt() != null
-              && job.endedAt().isAfter(job.startedAt());
-      try {
-        if (!known) {
-          throw new IllegalArgumentException("how long it runs is not known");
-        }
-        read.add(
-            CsvTrace.checked(
-                new TraceJob(
-                    asks.id(),
-                    micros(zero, job.submittedAt()),
-                    asks.account(),
-                    asks.user(),
-                    asks.nodes(),
-                    asks.numGpus(),
-                    asks.tier(),
-                    micros(job.startedAt(), job.endedAt()),
-                    asks.minRuntimeSeconds(),
-                    asks.resumable(),
-                    asks.priority(),
-                    null,
-                    asks.preemptible(),
-                    0)));
-      } catch (IllegalArgumentException e) {
-        unreadable.add(new Trace.Unreadable(0, e.getMessage(), "job " + asks.id()));
-      }
-    }
-    return new Trace(read, unreadable, jobs.size());
+  private static RecordedHistory.Seen seen(StoredJob job) {
+    Job asks = job.asks();
+    return new RecordedHistory.Seen(
+        asks.id(),
+        job.submittedAt(),
+        job.startedAt(),
+        job.endedAt(),
+        asks.account(),
+        asks.user(),
+        asks.nodes(),
+        asks.numGpus(),
+        asks.tier(),
+        asks.minRuntimeSeconds(),
+        asks.resumable(),
+        asks.priority(),
+        asks.preemptible());
   }
 
   private static AccountPlan accounts(AccountBook book, Instant zero) {
@@ -120,7 +89,9 @@ final class RecordedJobs {
     List<AccountPlan.Change> changes = new ArrayList<>();
     for (AccountChange c : book.changesSince(zero)) {
       if (c.kind().ofWeight()) {
-        changes.add(new AccountPlan.Change(micros(zero, c.at()), c.account(), c.weightBecame()));
+        changes.add(
+            new AccountPlan.Change(
+                RecordedHistory.micros(zero, c.at()), c.account(), c.weightBecame()));
         // newest first: what the earliest was before is what it began with
         first.put(c.account(), c.was() == null ? c.weightBecame() : c.weightWas());
       }

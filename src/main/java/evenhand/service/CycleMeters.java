@@ -18,6 +18,7 @@ import evenhand.outcomes.Preempt;
 import evenhand.outcomes.Release;
 import evenhand.outcomes.Start;
 import evenhand.outcomes.Wait;
+import evenhand.simulator.Figures;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
@@ -54,8 +55,6 @@ final class CycleMeters {
   /** A longer gap between two cycles is time that nobody watched. */
   private static final Duration LONGEST_GAP = Duration.ofMinutes(2);
 
-  private static final long DEBUG_SECONDS = Duration.ofMinutes(15).toSeconds();
-  private static final int DEBUG_GPUS = 8;
   private static final Duration[] WAITS = {
     Duration.ofMinutes(1),
     Duration.ofMinutes(5),
@@ -241,10 +240,7 @@ final class CycleMeters {
   }
 
   private void started(Job job, Instant now) {
-    boolean debug =
-        job.minRuntimeSeconds() > 0
-            && job.minRuntimeSeconds() <= DEBUG_SECONDS
-            && (long) job.nodes() * job.numGpus() <= DEBUG_GPUS;
+    boolean debug = Figures.isDebug((long) job.nodes() * job.numGpus(), job.minRuntimeSeconds());
     String kind = job.minRuntimeSeconds() == 0 ? "unallocated" : debug ? "debug" : "allocated";
     meters.counter("evenhand.jobs.started", "account", job.account()).increment();
     Duration waited = Duration.between(job.queuedAt(), now);

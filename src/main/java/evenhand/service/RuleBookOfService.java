@@ -19,7 +19,6 @@ import evenhand.policy.Rule;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,8 +26,6 @@ import java.util.function.Supplier;
 
 /** The rules of this service as documents and scenarios, from what its database remembers. */
 final class RuleBookOfService implements RuleBook {
-  private static final String SET = "--set ";
-
   private final Supplier<Policy> active;
   private final Store store;
   private final RuleHistory history;
@@ -166,15 +163,7 @@ final class RuleBookOfService implements RuleBook {
         receipt.policyHash().equals(active.get().hash())
             ? active.get()
             : load(receipt.policyHash(), receipt.policyTexts());
-    Map<String, String> settings = new LinkedHashMap<>();
-    receipt
-        .policyTexts()
-        .forEach(
-            (name, text) -> {
-              if (name.startsWith(SET)) {
-                settings.put(name.substring(SET.length()), text);
-              }
-            });
+    Map<String, String> settings = Policies.set(receipt.policyTexts());
     Snapshot snapshot = recorder.readSnapshot(receipt.snapshotJson());
     Decision decision = recorder.readDecision(receipt.decisionJson()).orElseThrow();
     try {

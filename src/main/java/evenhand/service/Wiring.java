@@ -40,8 +40,6 @@ import evenhand.slurm.Objections;
 import evenhand.slurm.Outputs;
 import evenhand.store.PostgresAccess;
 import evenhand.store.PostgresRollout;
-import evenhand.store.PostgresRuleHistory;
-import evenhand.store.PostgresStartEstimates;
 import evenhand.store.PostgresStore;
 import evenhand.webhook.Webhooks;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -175,15 +173,20 @@ class Wiring {
   }
 
   @Bean
+  @DependsOnDatabaseInitialization
+  PostgresAccess accessBook(DataSource source) {
+    return new PostgresAccess(source);
+  }
+
+  @Bean
   Access access(
       Environment environment,
       Settings settings,
-      DataSource source,
+      PostgresAccess book,
       Store store,
       Mode mode,
       Clock clock,
       ObjectProvider<JwtDecoder> decoder) {
-    PostgresAccess book = new PostgresAccess(source);
     Tokens tokens = new Tokens(book, clock);
     boolean on = Security.isOn(environment);
     if (!on) {
@@ -285,20 +288,20 @@ class Wiring {
 
   @Bean
   Desk desk(
-      Store store,
+      PostgresStore store,
       PolicyInForce policy,
       Cycle cycle,
       Recorder recorder,
       Mode mode,
       Objections objections,
-      DataSource source,
+      PostgresAccess book,
       CycleSettings settings,
       Environment environment,
       Clock clock) {
     QueueLimit limit =
         new QueueLimit(
             Binder.get(environment).bind("evenhand.api.jobs-per-user", Integer.class).orElse(0),
-            new PostgresAccess(source)::waiting);
+            book::waiting);
     return new FrontDesk(
         store,
         policy,
@@ -308,7 +311,7 @@ class Wiring {
           limit.check(job);
           return mode == Mode.SLURM ? objections.to(job) : objections.toScript(job);
         },
-        new PostgresStartEstimates(source),
+        store.startEstimates(),
         settings,
         clock);
   }
@@ -371,8 +374,8 @@ class Wiring {
   }
 
   @Bean
-  RuleHistory ruleHistory(DataSource source) {
-    return new PostgresRuleHistory(source);
+  RuleHistory ruleHistory(PostgresStore store) {
+    return store.ruleHistory();
   }
 
   @Bean

@@ -122,9 +122,12 @@ public final class Figures {
   static boolean debug(TraceJob job) {
     return job.kind() != null
         ? job.kind().equals("debug")
-        : job.minRuntimeSeconds() > 0
-            && job.minRuntimeSeconds() <= DEBUG_SECONDS
-            && job.gpus() <= DEBUG_GPUS;
+        : isDebug(job.gpus(), job.minRuntimeSeconds());
+  }
+
+  /** Whether a job is small and short as a debug job. */
+  public static boolean isDebug(long gpus, long minRuntimeSeconds) {
+    return minRuntimeSeconds > 0 && minRuntimeSeconds <= DEBUG_SECONDS && gpus <= DEBUG_GPUS;
   }
 
   private Map<String, Object> grouped(
@@ -170,7 +173,12 @@ public final class Figures {
     return spread;
   }
 
-  private static long rank(long[] sorted, int percent) {
+  /**
+   * The nearest rank: so many of a hundred are no larger.
+   *
+   * @param sorted not empty
+   */
+  public static long rank(long[] sorted, int percent) {
     int rank = (int) Math.ceil(percent / 100.0 * sorted.length);
     return sorted[Math.max(0, rank - 1)];
   }

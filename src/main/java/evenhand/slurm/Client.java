@@ -14,8 +14,8 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs Slurm's commands on this host: no shell, a bounded time, a bounded answer, and an
- * environment of its own, since Slurm's commands take options from variables such as {@code
+ * Runs Slurm's commands, and the host's, on this host: no shell, a bounded time, a bounded answer,
+ * and an environment of its own, since Slurm's commands take options from variables such as {@code
  * SBATCH_PARTITION} and {@code SQUEUE_FORMAT}.
  */
 final class Client {
@@ -98,8 +98,16 @@ final class Client {
    * @param inherited the service's own environment
    */
   Client(SlurmSettings settings, int mostBytes, Map<String, String> inherited) {
-    this.bin = settings.bin();
-    this.limit = settings.timeout();
+    this(settings.bin(), settings.timeout(), mostBytes, inherited);
+    environment.putAll(settings.environment());
+    if (settings.conf() != null) {
+      environment.put("SLURM_CONF", settings.conf().toAbsolutePath().toString());
+    }
+  }
+
+  private Client(Path bin, Duration limit, int mostBytes, Map<String, String> inherited) {
+    this.bin = bin;
+    this.limit = limit;
     this.mostBytes = mostBytes;
     for (String name : KEPT) {
       if (inherited.get(name) != null) {
@@ -108,10 +116,11 @@ final class Client {
     }
     environment.put("TZ", "UTC");
     environment.put("LC_ALL", "C");
-    environment.putAll(settings.environment());
-    if (settings.conf() != null) {
-      environment.put("SLURM_CONF", settings.conf().toAbsolutePath().toString());
-    }
+  }
+
+  /** For commands of the host itself, found on its PATH. */
+  static Client ofHost(Duration limit, int mostBytes) {
+    return new Client(null, limit, mostBytes, System.getenv());
   }
 
   /** Runs a command whose standard input is empty. */

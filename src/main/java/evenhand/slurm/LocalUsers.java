@@ -1,16 +1,15 @@
 package evenhand.slurm;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
  * The users of this host, as its name service knows them (files, LDAP, …): who a job may run as.
  */
 final class LocalUsers {
-  private static final int SECONDS = 5;
+  private static final Duration LONGEST = Duration.ofSeconds(5);
+  private static final int MOST_BYTES = 10_000;
   private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_.@-]{0,63}");
 
   private final SlurmSettings settings;
@@ -57,31 +56,17 @@ final class LocalUsers {
   }
 
   private static LocalUser ask(String name) {
-    Process process = null;
+    Client.Answer answer =
+        Client.ofHost(LONGEST, MOST_BYTES).run(List.of("getent", "passwd", name));
+    String[] parts = answer.out().strip().split(":", -1);
+    if (!answer.ok() || parts.length != 7 || !parts[0].equals(name)) {
+      return null;
+    }
     try {
-      process =
-          new ProcessBuilder(List.of("getent", "passwd", name))
-              .redirectErrorStream(true)
-              .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
-              .start();
-      String line = new String(process.getInputStream().readNBytes(10_000), StandardCharsets.UTF_8);
-      if (!process.waitFor(SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
-        return null;
-      }
-      String[] parts = line.strip().split(":", -1);
-      return parts.length == 7 && parts[0].equals(name)
-          ? new LocalUser(
-              name, Long.parseLong(parts[2]), Long.parseLong(parts[3]), parts[5], parts[6])
-          : null;
-    } catch (IOException | NumberFormatException e) {
+      return new LocalUser(
+          name, Long.parseLong(parts[2]), Long.parseLong(parts[3]), parts[5], parts[6]);
+    } catch (NumberFormatException e) {
       return null;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return null;
-    } finally {
-      if (process != null) {
-        process.destroyForcibly();
-      }
     }
   }
 }

@@ -1,5 +1,8 @@
 package evenhand.store;
 
+import static evenhand.store.Rows.instant;
+import static evenhand.store.Rows.time;
+
 import evenhand.access.AccessToken;
 import evenhand.access.AuditBook;
 import evenhand.access.AuditEntry;
@@ -9,8 +12,6 @@ import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -236,14 +237,5 @@ public final class PostgresAccess implements TokenBook, AuditBook {
         .param(user)
         .query(Integer.class)
         .single();
-  }
-
-  private static OffsetDateTime time(Instant at) {
-    return at == null ? null : at.atOffset(ZoneOffset.UTC);
-  }
-
-  private static Instant instant(ResultSet rs, String column) throws SQLException {
-    OffsetDateTime time = rs.getObject(column, OffsetDateTime.class);
-    return time == null ? null : time.toInstant();
   }
 }

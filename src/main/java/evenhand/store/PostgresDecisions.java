@@ -1,6 +1,5 @@
 package evenhand.store;
 
-import static evenhand.store.Rows.each;
 import static evenhand.store.Rows.instant;
 import static evenhand.store.Rows.time;
 
@@ -11,14 +10,11 @@ import evenhand.outcomes.Decision;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.SqlArrayValue;
@@ -32,12 +28,12 @@ final class PostgresDecisions {
 
   private final PostgresDatabase db;
   private final JdbcClient sql;
-  private final JdbcTemplate batch;
+  private final PolicyTexts texts;
 
   PostgresDecisions(PostgresDatabase db) {
     this.db = db;
     this.sql = db.sql();
-    this.batch = db.batch();
+    this.texts = new PolicyTexts(db);
   }
 
   /**
@@ -57,7 +53,7 @@ final class PostgresDecisions {
 
   String write(Changes.DecisionRecord record, Kept[] kept) {
     Decision decision = record.decision();
-    writeTexts(decision, record.policyTexts());
+    texts.keep(decision.policyHash(), record.policyTexts(), decision.now());
     Kept on = kept[0];
     byte[] packedDecision = null;
     byte[] packedSnapshot = null;
@@ -110,34 +106,6 @@ final class PostgresDecisions {
         .params(id, new SqlArrayValue("bigint", record.jobs().toArray()))
         .update();
     return Long.toString(id);
-  }
-
-  /** Before the first decision of its hash; a policy that has no texts leaves none. */
-  private void writeTexts(Decision decision, Map<String, String> texts) {
-    boolean known =
-        texts.isEmpty()
-            || sql.sql("select exists (select 1 from policy_texts where policy_hash = ?)")
-                .param(decision.policyHash())
-                .query(Boolean.class)
-                .single();
-    if (known) {
-      return;
-    }
-    List<Object[]> rows = new ArrayList<>();
-    texts.forEach(
-        (name, text) ->
-            rows.add(
-                new Object[] {
-                  decision.policyHash(), rows.size(), name, text, time(decision.now())
-                }));
-    each(
-        batch.batchUpdate(
-            """
-            insert into policy_texts (policy_hash, position, name, text, written_at)
-            values (?, ?, ?, ?, ?)
-            """,
-            rows),
-        i -> "text " + rows.get(i)[2] + " of the policy");
   }
 
   private static final RowMapper<Desk.DecisionView> DECISION =
@@ -223,7 +191,7 @@ final class PostgresDecisions {
                             d.snapshotHash(),
                             decisionText(d),
                             snapshotText(d),
-                            policyTexts(d.policyHash()))));
+                            texts.of(d.policyHash()))));
   }
 
   /** A decision as its row has it. */
@@ -303,17 +271,6 @@ final class PostgresDecisions {
     } catch (Packed.Damaged e) {
       throw new Store.Broken(part, "the " + part + " stored as " + d.id() + ": " + e.getMessage());
     }
-  }
-
-  private Map<String, String> policyTexts(String hash) {
-    Map<String, String> texts = new LinkedHashMap<>();
-    sql.sql("select name, text from policy_texts where policy_hash = ? order by position")
-        .param(hash)
-        .query(
-            rs -> {
-              texts.put(rs.getString("name"), rs.getString("text"));
-            });
-    return texts;
   }
 
   /** Forgets decisions from before then, and the texts of policies that none is left of. */

@@ -279,39 +279,32 @@ final class PostgresEvents implements EventLog {
     }
   }
 
-  /** Nodes that went away or came back with a reading; before it is noted. */
-  void seen(List<Stock> seen, Instant at) {
-    // Two processes may read the cluster at the same moment; one after the other they tell it once.
-    sql.sql("select at from last_reading for update").query().listOfRows();
-    Map<String, String> before = new HashMap<>();
-    sql.sql(
-            """
-            select p.node_name, bool_and(p.state = 'down') as down
-            from placements p join gpu_tiers t on t.id = p.tier_id where t.configured
-            group by p.node_name
-            """)
-        .query(
-            rs -> {
-              before.put(rs.getString("node_name"), rs.getBoolean("down") ? "down" : "there");
-            });
+  /**
+   * Nodes that went away or came back with a reading.
+   *
+   * @param noted what is known of the inventory until then
+   */
+  void seen(List<Stock> noted, List<Stock> seen, Instant at) {
+    Map<String, Boolean> wasDown = new HashMap<>();
+    noted.forEach(s -> wasDown.merge(s.node(), s.state() == NodeState.DOWN, Boolean::logicalAnd));
     Map<String, Stock> there = new TreeMap<>();
     Map<String, Stock> down = new TreeMap<>();
     for (Stock stock : seen) {
       (stock.state() == NodeState.DOWN ? down : there).putIfAbsent(stock.node(), stock);
     }
-    before.keySet().stream()
+    wasDown.keySet().stream()
         .filter(node -> !there.containsKey(node) && !down.containsKey(node))
         .forEach(node -> down.put(node, new Stock(node, null, 0, NodeState.DOWN, Stock.GONE)));
     List<Event> events = new ArrayList<>();
     down.forEach(
         (node, stock) -> {
-          if (!there.containsKey(node) && !"down".equals(before.get(node))) {
+          if (!there.containsKey(node) && !wasDown.getOrDefault(node, false)) {
             events.add(EventsOfChanges.node(at, stock));
           }
         });
     there.forEach(
         (node, stock) -> {
-          if ("down".equals(before.get(node))) {
+          if (wasDown.getOrDefault(node, false)) {
             events.add(EventsOfChanges.node(at, stock));
           }
         });

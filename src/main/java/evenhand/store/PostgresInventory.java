@@ -32,9 +32,11 @@ final class PostgresInventory {
   private final PostgresDatabase db;
   private final JdbcClient sql;
   private final JdbcTemplate batch;
+  private final PostgresEvents events;
 
-  PostgresInventory(PostgresDatabase db) {
+  PostgresInventory(PostgresDatabase db, PostgresEvents events) {
     this.db = db;
+    this.events = events;
     this.sql = db.sql();
     this.batch = db.batch();
   }
@@ -134,11 +136,16 @@ final class PostgresInventory {
     return db.writing()
         .execute(
             tx -> {
+              // Two processes may read the cluster at the same moment: one after the other they
+              // note it, and tell it once.
+              noteClock(at);
               Map<String, UUID> ids = new HashMap<>();
               Map<UUID, Tier> tiers = tiers();
               tiers.forEach((id, tier) -> ids.put(tier.name(), id));
+              List<Stock> noted = stock(tiers);
+              events.seen(noted, seen, at);
               Map<String, Stock> before = new TreeMap<>();
-              for (Stock s : stock(tiers)) {
+              for (Stock s : noted) {
                 before.put(s.node() + "\n" + s.tier().name(), s);
               }
               List<Object[]> gpus = new ArrayList<>();
@@ -199,7 +206,6 @@ final class PostgresInventory {
                   .param("at", time(at))
                   .param("gone", Stock.GONE)
                   .update();
-              noteClock(at);
               noteSpans(tiers, outside, at);
               return !(gpus.isEmpty() && retired.isEmpty() && states.isEmpty());
             });

@@ -10,7 +10,6 @@ import evenhand.rollout.RolloutBook;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -23,6 +22,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 public final class PostgresRollout implements RolloutBook {
   private final JdbcClient sql;
   private final PostgresDatabase db;
+  private final PolicyTexts policyTexts;
 
   /**
    * @param source a database that the migrations have been applied to
@@ -30,6 +30,7 @@ public final class PostgresRollout implements RolloutBook {
   public PostgresRollout(DataSource source) {
     this.db = PostgresDatabase.of(source);
     this.sql = db.sql();
+    this.policyTexts = new PolicyTexts(db);
   }
 
   @Override
@@ -65,7 +66,7 @@ public final class PostgresRollout implements RolloutBook {
                   if (made == 0) {
                     return false;
                   }
-                  write(first.hash(), texts, first.since());
+                  policyTexts.keep(first.hash(), texts, first.since());
                   write(null, first, Event.Kind.FIRST);
                   return true;
                 }));
@@ -91,7 +92,7 @@ public final class PostgresRollout implements RolloutBook {
                   if (changed == 0) {
                     return false;
                   }
-                  write(next.hash(), texts, next.since());
+                  policyTexts.keep(next.hash(), texts, next.since());
                   write(from, next, kind);
                   return true;
                 }));
@@ -119,20 +120,6 @@ public final class PostgresRollout implements RolloutBook {
         "entry of the history");
   }
 
-  /** Once for each hash: a policy that has decided or was planned has its texts there. */
-  private void write(String hash, Map<String, String> texts, Instant at) {
-    List<Object[]> rows = new ArrayList<>();
-    texts.forEach((name, text) -> rows.add(new Object[] {hash, rows.size(), name, text, time(at)}));
-    db.batch()
-        .batchUpdate(
-            """
-        insert into policy_texts (policy_hash, position, name, text, written_at)
-        values (?, ?, ?, ?, ?)
-        on conflict do nothing
-        """,
-            rows);
-  }
-
   @Override
   public List<Event> history(int limit, long before) {
     return sql.sql(
@@ -157,14 +144,7 @@ public final class PostgresRollout implements RolloutBook {
 
   @Override
   public Map<String, String> texts(String hash) {
-    Map<String, String> texts = new LinkedHashMap<>();
-    sql.sql("select name, text from policy_texts where policy_hash = ? order by position")
-        .param(hash)
-        .query(
-            rs -> {
-              texts.put(rs.getString("name"), rs.getString("text"));
-            });
-    return texts;
+    return policyTexts.of(hash);
   }
 
   @Override
@@ -210,7 +190,7 @@ public final class PostgresRollout implements RolloutBook {
     db.writing()
         .executeWithoutResult(
             tx -> {
-              write(plan.hash(), texts, plan.at());
+              policyTexts.keep(plan.hash(), texts, plan.at());
               one(
                   sql.sql(
                           """
@@ -320,7 +300,7 @@ public final class PostgresRollout implements RolloutBook {
               if (shadow == null) {
                 return;
               }
-              write(shadow.hash(), texts, shadow.since());
+              policyTexts.keep(shadow.hash(), texts, shadow.since());
               one(
                   sql.sql(
                           "insert into policy_shadow (policy, hash, since, made_by) values (?, ?, ?, ?)")

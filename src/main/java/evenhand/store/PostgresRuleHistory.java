@@ -7,7 +7,6 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,16 +17,18 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /** What is remembered of rules, in PostgreSQL. Runs in the transaction that is open, if one is. */
 public final class PostgresRuleHistory implements RuleHistory {
   private final JdbcClient sql;
+  private final PolicyTexts texts;
 
   /**
    * @param source a database that the migrations have been applied to
    */
   public PostgresRuleHistory(DataSource source) {
-    this(JdbcClient.create(source));
+    this(PostgresDatabase.of(source));
   }
 
-  PostgresRuleHistory(JdbcClient sql) {
-    this.sql = sql;
+  PostgresRuleHistory(PostgresDatabase db) {
+    this.sql = db.sql();
+    this.texts = new PolicyTexts(db);
   }
 
   private record Key(String clause, String rule) {}
@@ -100,14 +101,7 @@ public final class PostgresRuleHistory implements RuleHistory {
 
   @Override
   public Map<String, String> texts(String policyHash) {
-    Map<String, String> texts = new LinkedHashMap<>();
-    sql.sql("select name, text from policy_texts where policy_hash = ? order by position")
-        .param(policyHash)
-        .query(
-            rs -> {
-              texts.put(rs.getString("name"), rs.getString("text"));
-            });
-    return texts;
+    return texts.of(policyHash);
   }
 
   @Override

@@ -1,11 +1,12 @@
 package evenhand.store;
 
+import static evenhand.store.Rows.time;
+
 import evenhand.cycle.Changes;
 import evenhand.cycle.StartEstimates;
 import evenhand.outcomes.Start;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -19,15 +20,11 @@ public final class PostgresStartEstimates implements StartEstimates {
    * @param source a database that the migrations have been applied to
    */
   public PostgresStartEstimates(DataSource source) {
-    this(JdbcClient.create(source));
+    this(PostgresDatabase.of(source));
   }
 
-  PostgresStartEstimates(JdbcClient sql) {
-    this.sql = sql;
-  }
-
-  private static OffsetDateTime time(Instant at) {
-    return at == null ? null : at.atOffset(ZoneOffset.UTC);
+  PostgresStartEstimates(PostgresDatabase db) {
+    this.sql = db.sql();
   }
 
   @Override

@@ -11,6 +11,8 @@ import evenhand.cycle.NewJob;
 import evenhand.cycle.NodeDrain;
 import evenhand.cycle.Order;
 import evenhand.cycle.Overtaken;
+import evenhand.cycle.RuleHistory;
+import evenhand.cycle.StartEstimates;
 import evenhand.cycle.Stock;
 import evenhand.cycle.Store;
 import evenhand.cycle.StoredJob;
@@ -72,11 +74,11 @@ public final class PostgresStore implements Store, AutoCloseable {
     this.lead = new Lead(source, lease, () -> base = null);
     this.events = new PostgresEvents(db);
     this.search = new DecisionSearch(db);
-    this.rules = new PostgresRuleHistory(db.sql());
-    this.estimates = new PostgresStartEstimates(db.sql());
+    this.rules = new PostgresRuleHistory(db);
+    this.estimates = new PostgresStartEstimates(db);
     this.tree = new PostgresAccounts(db, events);
     this.installation = db.sql().sql("select installation from meta").query(String.class).single();
-    this.inventory = new PostgresInventory(db);
+    this.inventory = new PostgresInventory(db, events);
     this.jobs = new PostgresJobs(db, inventory);
     this.claims = new PostgresClaims(db);
     this.ledger = new PostgresLedger(db, inventory, jobs, tree);
@@ -120,14 +122,19 @@ public final class PostgresStore implements Store, AutoCloseable {
     return events;
   }
 
+  /** How often rules decided, and the texts of policies that did. */
+  public RuleHistory ruleHistory() {
+    return rules;
+  }
+
+  /** What was told about starts. */
+  public StartEstimates startEstimates() {
+    return estimates;
+  }
+
   @Override
   public boolean see(List<Stock> seen, List<Outside> outside, Instant at) {
-    return db.writing()
-        .execute(
-            tx -> {
-              events.seen(seen, at);
-              return inventory.see(seen, outside, at);
-            });
+    return inventory.see(seen, outside, at);
   }
 
   @Override

@@ -4,7 +4,6 @@ import evenhand.input.Durations;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -324,12 +323,7 @@ public final class AccessCommands {
     @Option(names = "--to", paramLabel = "TIME", description = "Only before this time.")
     private String to;
 
-    @Option(
-        names = "--limit",
-        paramLabel = "N",
-        defaultValue = "100",
-        description = "How many at most (default: ${DEFAULT-VALUE}).")
-    private int limit;
+    @Mixin private Limit limit = new Limit(100);
 
     @Mixin private ServiceAddress service;
     @Mixin private Output output;
@@ -340,27 +334,10 @@ public final class AccessCommands {
 
     @Override
     public Integer call() {
-      if (limit < 1) {
-        throw wrongUse("--limit must be 1 or more.");
-      }
-      Map<String, String> asked = new LinkedHashMap<>();
-      asked.put("user", user);
-      asked.put("path", path);
-      asked.put("outcome", outcome);
-      asked.put("from", from);
-      asked.put("to", to);
-      StringBuilder query = new StringBuilder("/v1/audit");
-      asked.forEach(
-          (name, value) -> {
-            if (value != null) {
-              query
-                  .append(query.indexOf("?") < 0 ? '?' : '&')
-                  .append(name)
-                  .append('=')
-                  .append(ServiceAddress.encode(value));
-            }
-          });
-      ServiceAddress.Found found = service.list(console(), query.toString(), limit);
+      String asked =
+          ServiceAddress.path(
+              "/v1/audit", "user", user, "path", path, "outcome", outcome, "from", from, "to", to);
+      ServiceAddress.Found found = service.list(console(), asked, limit.most());
       if (output.isJson()) {
         print(Output.items(found.items()));
       } else {
@@ -378,9 +355,7 @@ public final class AccessCommands {
         }
         console().out().print(table.text());
       }
-      if (found.more()) {
-        say("There are more; --limit tells how many to list.");
-      }
+      limit.saidOf(found, console());
       return Exit.DONE;
     }
   }

@@ -50,10 +50,7 @@ final class AccountsHistoryCommand extends Command {
                 console(),
                 changes
                     ? path + "/changes"
-                    : path
-                        + "/history?step="
-                        + ServiceAddress.encode(step)
-                        + (since == null ? "" : "&since=" + ServiceAddress.encode(since)),
+                    : ServiceAddress.path(path + "/history", "step", step, "since", since),
                 Integer.MAX_VALUE)
             .items();
     if (output.isJson()) {

@@ -1,10 +1,7 @@
 package evenhand.cli;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
@@ -35,12 +32,7 @@ final class DecisionsCommand extends Command {
   @Option(names = "--until", paramLabel = "TIME", description = "Before, ISO 8601.")
   private String until;
 
-  @Option(
-      names = "--limit",
-      paramLabel = "N",
-      defaultValue = "100",
-      description = "How many at most (default: ${DEFAULT-VALUE}).")
-  private int limit;
+  @Mixin private Limit limit = new Limit(100);
 
   @Mixin private ServiceAddress service;
   @Mixin private Output output;
@@ -51,22 +43,20 @@ final class DecisionsCommand extends Command {
 
   @Override
   public Integer call() {
-    if (limit < 1) {
-      throw wrongUse("--limit must be 1 or more.");
-    }
-    Map<String, String> filters = new LinkedHashMap<>();
-    filters.put("job", job);
-    filters.put("account", account);
-    filters.put("clause", clause);
-    filters.put("since", since);
-    filters.put("until", until);
-    String query =
-        filters.entrySet().stream()
-            .filter(f -> f.getValue() != null)
-            .map(f -> f.getKey() + "=" + ServiceAddress.encode(f.getValue()))
-            .collect(Collectors.joining("&"));
-    ServiceAddress.Found found =
-        service.list(console(), "/v1/decisions" + (query.isEmpty() ? "" : "?" + query), limit);
+    String asked =
+        ServiceAddress.path(
+            "/v1/decisions",
+            "job",
+            job,
+            "account",
+            account,
+            "clause",
+            clause,
+            "since",
+            since,
+            "until",
+            until);
+    ServiceAddress.Found found = service.list(console(), asked, limit.most());
     if (output.isJson()) {
       print(Output.items(found.items()));
     } else {
@@ -81,9 +71,7 @@ final class DecisionsCommand extends Command {
       }
       console().out().print(table.text());
     }
-    if (found.more()) {
-      say("There are more; --limit tells how many to list.");
-    }
+    limit.saidOf(found, console());
     return Exit.DONE;
   }
 

@@ -29,12 +29,7 @@ final class EventsCommand extends Command {
   @Option(names = "--account", paramLabel = "ID", description = "Only of this account.")
   private String account;
 
-  @Option(
-      names = "--limit",
-      paramLabel = "N",
-      defaultValue = "100",
-      description = "How many at most, but for --follow (default: ${DEFAULT-VALUE}).")
-  private int limit;
+  @Mixin private Limit limit = new Limit(100);
 
   @Mixin private ServiceAddress service;
   @Mixin private Output output;
@@ -45,23 +40,16 @@ final class EventsCommand extends Command {
 
   @Override
   public Integer call() {
-    if (limit < 1) {
-      throw wrongUse("--limit must be 1 or more.");
-    }
     if (since != null && since < 0) {
       throw wrongUse("--since must be the id of an event, or 0.");
     }
-    String path = "/v1/events?";
-    path += kinds == null ? "" : "kinds=" + ServiceAddress.encode(kinds) + "&";
-    path += job == null ? "" : "job=" + ServiceAddress.encode(job) + "&";
-    path += account == null ? "" : "account=" + ServiceAddress.encode(account) + "&";
+    int most = limit.most();
     if (follow) {
-      service.follow(console(), path.substring(0, path.length() - 1), since, this::tell);
+      service.follow(console(), path(null), since, this::tell);
       return Exit.DONE;
     }
-    path += since == null ? "" : "since=" + since + "&";
     ServiceAddress.Found found =
-        service.list(console(), path.substring(0, path.length() - 1), limit);
+        service.list(console(), path(since == null ? null : Long.toString(since)), most);
     if (output.isJson()) {
       print(Output.items(found.items()));
     } else {
@@ -75,10 +63,13 @@ final class EventsCommand extends Command {
       }
       console().out().print(table.text());
     }
-    if (found.more()) {
-      say("There are more; --limit tells how many to list.");
-    }
+    limit.saidOf(found, console());
     return Exit.DONE;
+  }
+
+  private String path(String after) {
+    return ServiceAddress.path(
+        "/v1/events", "kinds", kinds, "job", job, "account", account, "since", after);
   }
 
   /** Whether it could be told: false when whoever read it has gone, as after {@code | head -1}. */

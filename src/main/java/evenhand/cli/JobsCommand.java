@@ -13,12 +13,7 @@ final class JobsCommand extends Command {
   @Option(names = "--account", paramLabel = "ID", description = "Only jobs of this account.")
   private String account;
 
-  @Option(
-      names = "--limit",
-      paramLabel = "N",
-      defaultValue = "100",
-      description = "How many at most (default: ${DEFAULT-VALUE}).")
-  private int limit;
+  @Mixin private Limit limit = new Limit(100);
 
   @Mixin private ServiceAddress service;
   @Mixin private Output output;
@@ -29,14 +24,8 @@ final class JobsCommand extends Command {
 
   @Override
   public Integer call() {
-    if (limit < 1) {
-      throw wrongUse("--limit must be 1 or more.");
-    }
-    String path = "/v1/jobs?";
-    path += state == null ? "" : "state=" + ServiceAddress.encode(state) + "&";
-    path += account == null ? "" : "account=" + ServiceAddress.encode(account) + "&";
-    ServiceAddress.Found found =
-        service.list(console(), path.substring(0, path.length() - 1), limit);
+    String asked = ServiceAddress.path("/v1/jobs", "state", state, "account", account);
+    ServiceAddress.Found found = service.list(console(), asked, limit.most());
     if (output.isJson()) {
       print(Output.items(found.items()));
     } else {
@@ -71,9 +60,7 @@ final class JobsCommand extends Command {
       }
       console().out().print(table.text());
     }
-    if (found.more()) {
-      say("There are more; --limit tells how many to list.");
-    }
+    limit.saidOf(found, console());
     return Exit.DONE;
   }
 }

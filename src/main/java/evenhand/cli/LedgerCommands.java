@@ -1,7 +1,6 @@
 package evenhand.cli;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -60,12 +59,7 @@ final class LedgerCommands {
     @Option(names = "--to", paramLabel = "TIME", description = "Only time before this.")
     private String to;
 
-    @Option(
-        names = "--limit",
-        paramLabel = "N",
-        defaultValue = "1000",
-        description = "How many lines at most (default: ${DEFAULT-VALUE}).")
-    private int limit;
+    @Mixin private Limit limit = new Limit(1000);
 
     @Mixin private ServiceAddress service;
     @Mixin private Output output;
@@ -76,37 +70,32 @@ final class LedgerCommands {
 
     @Override
     public Integer call() {
-      if (limit < 1) {
-        throw wrongUse("--limit must be 1 or more.");
-      }
-      Map<String, String> asked = new LinkedHashMap<>();
-      asked.put("by", rows ? null : by);
-      asked.put("account", account);
-      asked.put("job", job);
-      asked.put("node", node);
-      asked.put("tier", tier);
-      asked.put("kind", kind);
-      asked.put("from", from);
-      asked.put("to", to);
-      StringBuilder path = new StringBuilder("/v1/ledger");
-      asked.forEach(
-          (name, value) -> {
-            if (value != null) {
-              path.append(path.indexOf("?") < 0 ? '?' : '&')
-                  .append(name)
-                  .append('=')
-                  .append(ServiceAddress.encode(value));
-            }
-          });
-      ServiceAddress.Found found = service.list(console(), path.toString(), limit);
+      String asked =
+          ServiceAddress.path(
+              "/v1/ledger",
+              "by",
+              rows ? null : by,
+              "account",
+              account,
+              "job",
+              job,
+              "node",
+              node,
+              "tier",
+              tier,
+              "kind",
+              kind,
+              "from",
+              from,
+              "to",
+              to);
+      ServiceAddress.Found found = service.list(console(), asked, limit.most());
       if (output.isJson()) {
         print(Output.items(found.items()));
       } else {
         console().out().print((rows ? rows(found.items()) : sums(found.items())).text());
       }
-      if (found.more()) {
-        say("There are more; --limit tells how many to list.");
-      }
+      limit.saidOf(found, console());
       return Exit.DONE;
     }
 

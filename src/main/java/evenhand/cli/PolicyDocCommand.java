@@ -73,8 +73,7 @@ final class PolicyDocCommand extends Command {
   }
 
   private JsonNode ofService() {
-    return service.get(
-        console(), "/v1/policy/doc" + (hash == null ? "" : "?hash=" + ServiceAddress.encode(hash)));
+    return service.get(console(), ServiceAddress.path("/v1/policy/doc", "hash", hash));
   }
 
   private PolicyDoc atHand() throws PolicyFault {

@@ -1,7 +1,6 @@
 package evenhand.cli;
 
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
 /** {@code queue}: who is next. */
@@ -9,12 +8,7 @@ import tools.jackson.databind.JsonNode;
     name = "queue",
     description = "Show the queue in the order of the active policy, with what orders it.")
 final class QueueCommand extends Command {
-  @Option(
-      names = "--limit",
-      paramLabel = "N",
-      defaultValue = "100",
-      description = "How many at most (default: ${DEFAULT-VALUE}).")
-  private int limit;
+  @Mixin private Limit limit = new Limit(100);
 
   @Mixin private ServiceAddress service;
   @Mixin private Output output;
@@ -25,16 +19,11 @@ final class QueueCommand extends Command {
 
   @Override
   public Integer call() {
-    if (limit < 1) {
-      throw wrongUse("--limit must be 1 or more.");
-    }
-    ServiceAddress.Found found = service.list(console(), "/v1/queue", limit);
+    ServiceAddress.Found found = service.list(console(), "/v1/queue", limit.most());
     console()
         .out()
         .print(output.isJson() ? Output.items(found.items()) + "\n" : table(found.items()).text());
-    if (found.more()) {
-      say("There are more; --limit tells how many to list.");
-    }
+    limit.saidOf(found, console());
     return Exit.DONE;
   }
 

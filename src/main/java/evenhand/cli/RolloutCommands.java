@@ -104,12 +104,7 @@ final class RolloutCommands {
     @Parameters(paramLabel = "ID", arity = "0..1", description = "The plan to show.")
     private String id;
 
-    @Option(
-        names = "--limit",
-        paramLabel = "N",
-        defaultValue = "20",
-        description = "How many at most (default: ${DEFAULT-VALUE}).")
-    private int limit;
+    @Mixin private Limit limit = new Limit(20);
 
     PlansCommand(Console console) {
       super(console);
@@ -128,8 +123,8 @@ final class RolloutCommands {
         }
         return Exit.DONE;
       }
-      List<JsonNode> plans =
-          service.list(console(), "/v1/policy/plans", Math.max(1, limit)).items();
+      ServiceAddress.Found found = service.list(console(), "/v1/policy/plans", limit.most());
+      List<JsonNode> plans = found.items();
       if (output.isJson()) {
         print(Output.items(plans));
         return Exit.DONE;
@@ -145,6 +140,7 @@ final class RolloutCommands {
             Show.text(p, "verdict"));
       }
       console().out().print(table.text());
+      limit.saidOf(found, console());
       return Exit.DONE;
     }
   }
@@ -233,12 +229,7 @@ final class RolloutCommands {
       name = "history",
       description = "Show which policy was in force when, by whom and why, newest first.")
   static final class HistoryCommand extends OfService {
-    @Option(
-        names = "--limit",
-        paramLabel = "N",
-        defaultValue = "100",
-        description = "How many at most (default: ${DEFAULT-VALUE}).")
-    private int limit;
+    @Mixin private Limit limit = new Limit(100);
 
     HistoryCommand(Console console) {
       super(console);
@@ -246,8 +237,8 @@ final class RolloutCommands {
 
     @Override
     public Integer call() {
-      List<JsonNode> entries =
-          service.list(console(), "/v1/policy/history", Math.max(1, limit)).items();
+      ServiceAddress.Found found = service.list(console(), "/v1/policy/history", limit.most());
+      List<JsonNode> entries = found.items();
       if (output.isJson()) {
         print(Output.items(entries));
         return Exit.DONE;
@@ -263,6 +254,7 @@ final class RolloutCommands {
             Show.text(e, "reason"));
       }
       console().out().print(table.text());
+      limit.saidOf(found, console());
       return Exit.DONE;
     }
   }
@@ -287,12 +279,7 @@ final class RolloutCommands {
         description = "Who asks (default: your name on this machine).")
     private String by;
 
-    @Option(
-        names = "--limit",
-        paramLabel = "N",
-        defaultValue = "20",
-        description = "How many differences are listed at most (default: ${DEFAULT-VALUE}).")
-    private int limit;
+    @Mixin private Limit limit = new Limit(20);
 
     ShadowCommand(Console console) {
       super(console);
@@ -346,8 +333,9 @@ final class RolloutCommands {
     }
 
     private void differences() {
-      List<JsonNode> items =
-          service.list(console(), "/v1/policy/shadow/differences", Math.max(1, limit)).items();
+      ServiceAddress.Found found =
+          service.list(console(), "/v1/policy/shadow/differences", limit.most());
+      List<JsonNode> items = found.items();
       if (items.isEmpty()) {
         return;
       }
@@ -366,6 +354,7 @@ final class RolloutCommands {
                 : outcome(first.path("becomes")));
       }
       console().out().print(table.text());
+      limit.saidOf(found, console());
     }
 
     private static String outcome(JsonNode outcomes) {

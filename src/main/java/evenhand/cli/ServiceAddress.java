@@ -227,6 +227,24 @@ final class ServiceAddress {
     }
   }
 
+  /**
+   * A path with its query.
+   *
+   * @param parameters names and values by turns; one whose value is null was not asked for
+   */
+  static String path(String route, String... parameters) {
+    StringBuilder path = new StringBuilder(route);
+    for (int i = 0; i < parameters.length; i += 2) {
+      if (parameters[i + 1] != null) {
+        path.append(path.length() == route.length() ? '?' : '&')
+            .append(parameters[i])
+            .append('=')
+            .append(encode(parameters[i + 1]));
+      }
+    }
+    return path.toString();
+  }
+
   /** One part of a path or query. */
   static String encode(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");

@@ -1,7 +1,5 @@
 package evenhand.cli;
 
-import java.util.ArrayList;
-import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -47,7 +45,18 @@ final class WhyCommand extends Command {
   @Override
   public Integer call() {
     JsonNode why =
-        service.get(console(), "/v1/jobs/" + ServiceAddress.id("job", id) + "/why" + query());
+        service.get(
+            console(),
+            ServiceAddress.path(
+                "/v1/jobs/" + ServiceAddress.id("job", id) + "/why",
+                "against",
+                against,
+                "at",
+                at,
+                "changes",
+                changes ? "true" : null,
+                "estimate",
+                estimate ? "true" : null));
     if (output.isJson()) {
       print(why.toString());
       return Exit.DONE;
@@ -99,23 +108,6 @@ final class WhyCommand extends Command {
       console().out().print(QueueCommand.table(ahead).text());
     }
     return Exit.DONE;
-  }
-
-  private String query() {
-    List<String> parts = new ArrayList<>();
-    if (against != null) {
-      parts.add("against=" + ServiceAddress.encode(against));
-    }
-    if (at != null) {
-      parts.add("at=" + ServiceAddress.encode(at));
-    }
-    if (changes) {
-      parts.add("changes=true");
-    }
-    if (estimate) {
-      parts.add("estimate=true");
-    }
-    return parts.isEmpty() ? "" : "?" + String.join("&", parts);
   }
 
   private void estimated(JsonNode found) {

@@ -132,10 +132,11 @@ class LedgerOnPostgresTest extends LedgerTest {
         sql.sql("update decisions set " + part + "_packed = ? where id = ?")
             .params(packed, id)
             .update();
-        // Whoever could pack it anew: the text itself, plain as rows of the first version have it.
+        // Whoever could pack it anew: the text itself, plain as rows of the first version have it;
+        // every fifth character, as each is a decision made again.
         String text = part.equals("decision") ? receipt.decisionJson() : receipt.snapshotJson();
         Random random = new Random(id);
-        for (int i = 0; i < text.length(); i++) {
+        for (int i = random.nextInt(5); i < text.length(); i += 5) {
           char[] flipped = text.toCharArray();
           flipped[i] = (char) (flipped[i] ^ 1 << random.nextInt(5));
           if (flipped[i] == 0) {

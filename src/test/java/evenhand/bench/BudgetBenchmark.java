@@ -65,7 +65,10 @@ public class BudgetBenchmark {
     return policy.decide(snapshot);
   }
 
+  /** Written to be read, not to be fast: half a minute each, so few of them. */
   @Benchmark
+  @Warmup(iterations = 1)
+  @Measurement(iterations = 3)
   public Object plainJava() {
     return BudgetReading.decide(snapshot, null, 0);
   }

@@ -223,7 +223,7 @@ public final class Elimination {
     String kept =
         m.kept().gpus() == 0
             ? ""
-            : ", of which " + m.kept().gpus() + " are kept for job " + m.kept().holder();
+            : ", " + m.kept().gpus() + " kept for job " + m.kept().holder();
     return switch (m.condition()) {
       case "free" ->
           m.free()

@@ -73,7 +73,7 @@ class ScenarioFileTest {
         "waits: [{job: jobB, code: HELD_BY_RESERVATION, behind: jobA, by: D5}]",
         "waits: [{wait: {job: jobB, code: HELD_BY_RESERVATION}, by: D5}]",
         "waits: [{type: wait, job: jobB, code: HELD_BY_RESERVATION, rule: D5, message: m}]",
-        "waits: {jobB: {code: HELD_BY_RESERVATION, says: reserved for job}}",
+        "waits: {jobB: {code: HELD_BY_RESERVATION, says: has reserved}}",
         "accounts: {BCG: 24000, KDG: 28_000}",
         "accounts: {BCG: {usage: 24000}}",
         "states: {jobA: GLOBAL_QUEUE_WAIT, jobB: global_queue_wait}",

@@ -140,7 +140,7 @@ class Problems {
     return Problem.of(
         503,
         "DATABASE_AWAY",
-        "The service cannot reach its database",
+        "The service cannot use its database",
         "Nothing was changed or it is not known whether it was. Try again in "
             + RETRY_AFTER_SECONDS
             + " s, a submission with the same Idempotency-Key.");

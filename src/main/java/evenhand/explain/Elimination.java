@@ -221,9 +221,7 @@ public final class Elimination {
     Placement p = m.placement();
     String node = p.node();
     String kept =
-        m.kept().gpus() == 0
-            ? ""
-            : ", " + m.kept().gpus() + " kept for job " + m.kept().holder();
+        m.kept().gpus() == 0 ? "" : ", " + m.kept().gpus() + " kept for job " + m.kept().holder();
     return switch (m.condition()) {
       case "free" ->
           m.free()

@@ -12,6 +12,7 @@ import evenhand.cycle.Desk;
 import evenhand.cycle.NewJob;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
+import evenhand.cycle.SomeJob;
 import evenhand.cycle.events.EventFeed;
 import evenhand.facts.Tier;
 import evenhand.policy.Policies;
@@ -88,24 +89,7 @@ class EventStreamTest {
   }
 
   private String submit(String account) {
-    NewJob job =
-        new NewJob(
-            "jöb x",
-            account,
-            "kim",
-            null,
-            1,
-            1,
-            null,
-            null,
-            0,
-            true,
-            0,
-            null,
-            "#!/bin/sh\n",
-            List.of(),
-            Map.of(),
-            null);
+    NewJob job = SomeJob.PLAIN.named("jöb x").of(account).resumable(true).made();
     return context.getBean(Desk.class).submit(job, null).id();
   }
 

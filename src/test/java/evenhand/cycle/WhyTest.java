@@ -146,24 +146,7 @@ class WhyTest {
     cluster.node("n1", MID, 2);
     cluster.runTimes(order -> Duration.ofDays(1));
     start("reservation");
-    NewJob limited =
-        new NewJob(
-            "job",
-            "A",
-            "kim",
-            null,
-            1,
-            1,
-            null,
-            null,
-            0,
-            true,
-            0,
-            600L,
-            "#!/bin/sh\n",
-            List.of(),
-            Map.of(),
-            null);
+    NewJob limited = SomeJob.PLAIN.of("A").resumable(true).limit(600).made();
     desk.submit(limited, null);
     after(5);
     after(5);
@@ -180,24 +163,7 @@ class WhyTest {
     cluster.node("n1", MID, 2);
     cluster.node("n2", LOW, 2);
     start("reservation");
-    NewJob both =
-        new NewJob(
-            "job",
-            "A",
-            "kim",
-            null,
-            1,
-            1,
-            "3080ti",
-            "4090",
-            0,
-            true,
-            0,
-            null,
-            "#!/bin/sh\n",
-            List.of(),
-            Map.of(),
-            null);
+    NewJob both = SomeJob.PLAIN.of("A").on(1, "3080ti").atLeast("4090").made();
     Desk.Refused no = catchThrowableOfType(Desk.Refused.class, () -> desk.submit(both, null));
     assertThat(no.code()).isEqualTo("INVALID_REQUEST");
     assertThat(no.field()).isEqualTo("minimum_tier");

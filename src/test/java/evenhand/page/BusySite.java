@@ -2,14 +2,13 @@ package evenhand.page;
 
 import evenhand.cycle.Contract;
 import evenhand.cycle.Desk;
-import evenhand.cycle.NewJob;
+import evenhand.cycle.SomeJob;
 import evenhand.service.Service;
 import evenhand.store.Database;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
@@ -95,23 +94,14 @@ final class BusySite implements AutoCloseable {
   String submit(String name, String account, int gpus, int minimum, int runs) {
     return desk()
         .submit(
-            new NewJob(
-                name,
-                account,
-                "kim",
-                null,
-                1,
-                gpus,
-                null,
-                null,
-                minimum,
-                true,
-                0,
-                null,
-                "#!/bin/sh\nsleep " + runs + "\n",
-                List.of(),
-                Map.of(),
-                null),
+            SomeJob.PLAIN
+                .named(name)
+                .of(account)
+                .on(gpus, null)
+                .minimum(minimum)
+                .resumable(true)
+                .runs("#!/bin/sh\nsleep " + runs + "\n")
+                .made(),
             null)
         .id();
   }

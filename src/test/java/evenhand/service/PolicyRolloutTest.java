@@ -7,7 +7,7 @@ import evenhand.cli.Console;
 import evenhand.cli.Exit;
 import evenhand.cli.Parts;
 import evenhand.cycle.Desk;
-import evenhand.cycle.NewJob;
+import evenhand.cycle.SomeJob;
 import evenhand.policy.EditedRules;
 import evenhand.policy.Policies;
 import java.io.ByteArrayInputStream;
@@ -19,7 +19,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -108,25 +107,7 @@ class PolicyRolloutTest {
   private static void submit(ConfigurableApplicationContext context, int gpus) {
     context
         .getBean(Desk.class)
-        .submit(
-            new NewJob(
-                "mine",
-                "KDG",
-                "kim",
-                null,
-                1,
-                gpus,
-                null,
-                null,
-                0,
-                true,
-                0,
-                null,
-                "#!/bin/sh\n",
-                List.of(),
-                Map.of(),
-                null),
-            null);
+        .submit(SomeJob.PLAIN.of("KDG").on(gpus, null).resumable(true).made(), null);
   }
 
   @Test

@@ -13,6 +13,7 @@ import evenhand.cycle.JobState;
 import evenhand.cycle.Ledger;
 import evenhand.cycle.NewJob;
 import evenhand.cycle.Receipts;
+import evenhand.cycle.SomeJob;
 import evenhand.cycle.accounts.AccountDesk;
 import evenhand.cycle.accounts.TreePlan;
 import evenhand.policy.Policies;
@@ -58,9 +59,7 @@ class ServiceTest {
   }
 
   private static NewJob job(int gpus, String script) {
-    return new NewJob(
-        "mine", "KDG", "kim", null, 1, gpus, null, null, 0, true, 0, null, script, List.of(),
-        Map.of(), null);
+    return SomeJob.PLAIN.named("mine").of("KDG").on(gpus, null).resumable(true).runs(script).made();
   }
 
   private static Desk.JobView await(Desk desk, String id, JobState state)

@@ -6,6 +6,7 @@ import evenhand.cycle.CycleReport;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
+import evenhand.cycle.SomeJob;
 import evenhand.store.Database;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -13,7 +14,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -92,23 +92,12 @@ class WatchingTest {
   }
 
   private static NewJob job(String account, int gpus) {
-    return new NewJob(
-        "j",
-        account,
-        "kim",
-        null,
-        1,
-        gpus,
-        null,
-        null,
-        0,
-        true,
-        0,
-        null,
-        "#!/bin/sh\nsleep 60\n",
-        List.of(),
-        Map.of(),
-        null);
+    return SomeJob.PLAIN
+        .of(account)
+        .on(gpus, null)
+        .resumable(true)
+        .runs("#!/bin/sh\nsleep 60\n")
+        .made();
   }
 
   private static Set<String> used(String text) {

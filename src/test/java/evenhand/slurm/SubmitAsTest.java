@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import evenhand.cycle.NewJob;
 import evenhand.cycle.Release;
 import evenhand.cycle.SeenJob;
+import evenhand.cycle.SomeJob;
 import evenhand.cycle.Submission;
 import evenhand.cycle.SubmitOrder;
 import evenhand.cycle.Token;
@@ -132,24 +133,7 @@ class SubmitAsTest {
           {"-h", "there is no user -h"},
           {"no body", "there is no user no body"}
         }) {
-      NewJob job =
-          new NewJob(
-              "j",
-              "bcg",
-              user[0],
-              null,
-              1,
-              1,
-              null,
-              null,
-              0,
-              true,
-              0,
-              null,
-              "#!/bin/sh\n",
-              List.of(),
-              Map.of(),
-              null);
+      NewJob job = SomeJob.PLAIN.by(user[0]).made();
       assertThat(objections.to(job))
           .as(user[0])
           .get()

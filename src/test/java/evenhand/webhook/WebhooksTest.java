@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.NewJob;
+import evenhand.cycle.SomeJob;
 import evenhand.cycle.events.Event;
 import evenhand.cycle.events.EventFeed;
 import evenhand.facts.Tier;
@@ -23,7 +24,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -113,24 +113,7 @@ class WebhooksTest {
   }
 
   private String submit() {
-    NewJob job =
-        new NewJob(
-            "j",
-            "A",
-            "kim",
-            null,
-            1,
-            1,
-            null,
-            null,
-            0,
-            true,
-            0,
-            null,
-            "#!/bin/sh\n",
-            List.of(),
-            Map.of(),
-            null);
+    NewJob job = SomeJob.PLAIN.of("A").resumable(true).made();
     return Long.toString(store.add(job, 0, null, null, Instant.EPOCH).record().job().id());
   }
 

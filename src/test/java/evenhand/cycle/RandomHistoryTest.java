@@ -39,6 +39,10 @@ class RandomHistoryTest {
   private static final Instant T0 = Instant.parse("2026-04-10T09:00:00Z");
   private static final Tier LOW = new Tier("3080ti", 10, 34.1, 8, true, "low", "gpu:3080ti");
   private static final Tier MID = new Tier("4090", 20, 82.6, 8, true, "mid", "gpu:4090");
+
+  /** Cycles of each history on PostgreSQL; {@code -Devenhand.history=500} for a long one. */
+  private static final int STEPS = Integer.getInteger("evenhand.history", 60);
+
   private static final Recorder RECORDER = new JsonRecorder();
   private static Policy policy;
 
@@ -66,14 +70,14 @@ class RandomHistoryTest {
     try (PostgresStore store = new PostgresStore(Database.fresh())) {
       History history = new History(98, store);
       history.clockSteps = true;
-      history.play(120);
+      history.play(STEPS);
     }
   }
 
   @Test
   void onPostgres() {
     try (PostgresStore store = new PostgresStore(Database.fresh())) {
-      new History(99, store).play(120);
+      new History(99, store).play(STEPS);
     }
   }
 

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class FakeSlurmRandomTest {
-  private static final int JOBS = Integer.getInteger("evenhand.fake.jobs", 300);
+  private static final int JOBS = Integer.getInteger("evenhand.fake.jobs", 150);
   private static final long SEED = Long.getLong("evenhand.fake.seed", System.nanoTime());
   private static final int MOST_CALLS = 20_000;
 

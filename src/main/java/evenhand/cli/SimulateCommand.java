@@ -215,6 +215,12 @@ public final class SimulateCommand extends Command {
             ? new JsonMapper()
                 .writeValueAsString(Map.of("items", played.stream().map(Played::summary).toList()))
             : SimulationTable.of(played));
+    if (played.stream().anyMatch(p -> p.summary().get("delivered_over_entitled") == null)) {
+      say(
+          "DELIVERED/ENTITLED counts the hours from one lookback after the first job on; where it is"
+              + " -, nobody was entitled to anything then. Give a shorter --lookback or a longer job"
+              + " set.");
+    }
     return status;
   }
 

@@ -29,7 +29,7 @@ const figures = [
       return w ? percent(w[0], 1) + " (" + cut(data.teams[w[1]], 24) + ")" : "–";
     }],
   ["Teams well served", "Teams that got 95 % or more of what they were entitled to.",
-    (s) => served(s) && served(s)[0], 1, (s) => (served(s) ? served(s)[0] + " of " + served(s)[1] : "–")],
+    (s) => served(s) && served(s)[0] / served(s)[1], 1, (s) => (served(s) ? served(s)[0] + " of " + served(s)[1] : "–")],
   ["Median wait", "Half of the jobs start sooner than this after they are submitted.",
     (s) => s.wait_s.all.p50, -1, (s) => time(s.wait_s.all.p50)],
   ["Long wait (90 %)", "Nine of ten jobs start sooner than this.",
@@ -87,6 +87,7 @@ function mark(i, figure, better, text) {
   const shown = policies.map((p) => text(p.summary));
   const all = policies.map((p) => figure(p.summary)).filter((x) => x !== null && x !== undefined);
   const mine = figure(policies[i].summary);
+  if (all.length < 2) return null; // nothing to be better than
   if (mine === null || mine === undefined || new Set(shown).size === 1) return null;
   const best = better > 0 ? Math.max(...all) : Math.min(...all);
   const least = better > 0 ? Math.min(...all) : Math.max(...all);

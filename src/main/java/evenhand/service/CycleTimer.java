@@ -89,14 +89,8 @@ final class CycleTimer implements SmartLifecycle {
   @Override
   public void stop() {
     running = false;
-    thread.shutdown();
-    try {
-      if (!thread.awaitTermination(STOP.toSeconds(), TimeUnit.SECONDS)) {
-        LOG.warn("The cycle under way did not end in {} s", STOP.toSeconds());
-        thread.shutdownNow();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    if (!Threads.end(thread, STOP)) {
+      LOG.warn("The cycle under way did not end in {} s", STOP.toSeconds());
     }
   }
 

@@ -2,11 +2,11 @@ package evenhand.service;
 
 import evenhand.cycle.Desk;
 import evenhand.cycle.NewJob;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,10 +16,12 @@ import org.springframework.context.SmartLifecycle;
 abstract class DemoPlay implements SmartLifecycle {
   static final Logger LOG = LoggerFactory.getLogger("evenhand.demo");
   private static final int FIRST_READING_SECONDS = 60;
+  private static final Duration STOP = Duration.ofSeconds(5);
 
   private final boolean on;
   final Desk desk;
-  private ScheduledExecutorService thread;
+  private ScheduledThreadPoolExecutor thread;
+  private volatile boolean running;
 
   DemoPlay(boolean on, Desk desk) {
     this.on = on;
@@ -31,14 +33,16 @@ abstract class DemoPlay implements SmartLifecycle {
 
   @Override
   public final synchronized void start() {
-    thread = Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "demo"));
+    running = true;
+    thread = new ScheduledThreadPoolExecutor(1, task -> new Thread(task, "demo"));
+    thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     if (on) {
       thread.submit(this::open);
     }
   }
 
   private void open() {
-    for (int i = 0; i < FIRST_READING_SECONDS * 10 && desk.placements().isEmpty(); i++) {
+    for (int i = 0; i < FIRST_READING_SECONDS * 10 && running && desk.placements().isEmpty(); i++) {
       try {
         Thread.sleep(100);
       } catch (InterruptedException e) {
@@ -129,12 +133,12 @@ abstract class DemoPlay implements SmartLifecycle {
 
   @Override
   public final synchronized void stop() {
-    thread.shutdownNow();
-    thread = null;
+    running = false;
+    Threads.end(thread, STOP); // a submission under way still has its database
   }
 
   @Override
   public final synchronized boolean isRunning() {
-    return thread != null;
+    return running;
   }
 }

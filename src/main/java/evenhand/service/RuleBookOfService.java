@@ -4,6 +4,7 @@ import evenhand.api.RuleBook;
 import evenhand.check.RecordedScenario;
 import evenhand.check.ScenarioTables;
 import evenhand.cycle.Desk;
+import evenhand.cycle.PastPolicies;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.RuleHistory;
 import evenhand.cycle.Store;
@@ -31,6 +32,8 @@ final class RuleBookOfService implements RuleBook {
   private final RuleHistory history;
   private final Recorder recorder;
   private final Clock clock;
+  private final PastPolicies past = new PastPolicies();
+  private final ScenarioTables.Kept shown = new ScenarioTables.Kept();
 
   RuleBookOfService(
       Supplier<Policy> active, Store store, RuleHistory history, Recorder recorder, Clock clock) {
@@ -53,9 +56,9 @@ final class RuleBookOfService implements RuleBook {
         policy, cases(), counts(day, month, isActive ? null : policy.hash()), day, month);
   }
 
-  private static List<ShownCase> cases() {
+  private List<ShownCase> cases() {
     try {
-      return ScenarioTables.all(Optional.empty());
+      return shown.all(Optional.empty());
     } catch (InputFault e) {
       return List.of(); // a service may have none at hand
     }
@@ -78,9 +81,9 @@ final class RuleBookOfService implements RuleBook {
     return load(hashes.get(0), history.texts(hashes.get(0)));
   }
 
-  private static Policy load(String hash, Map<String, String> texts) {
+  private Policy load(String hash, Map<String, String> texts) {
     try {
-      return Policies.stored(texts);
+      return past.of(hash, texts);
     } catch (PolicyFault e) {
       throw new Desk.Refused(
           "NOT_FOUND",

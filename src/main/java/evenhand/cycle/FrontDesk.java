@@ -141,12 +141,17 @@ public final class FrontDesk implements Desk {
     return receipt;
   }
 
-  static Refused notFound(String what, String id) {
+  /** That there is no such thing. */
+  public static Refused notFound(String what, String id) {
     return new Refused("NOT_FOUND", "id", null, "there is no " + what + " " + id);
   }
 
-  /** An id as the store counts, and as it writes it: 01 and +1 name nothing. */
-  static long number(String what, String id) {
+  /**
+   * An id as the store counts, and as it writes it: 01 and +1 name nothing.
+   *
+   * @throws Refused {@code NOT_FOUND} where it can be none
+   */
+  public static long number(String what, String id) {
     try {
       if (NUMBER.matcher(id).matches()) {
         return Long.parseLong(id);

@@ -460,9 +460,8 @@ public final class Rollout implements AutoCloseable {
   }
 
   private void examine(boolean gone, Map<String, String> set) {
-    Policy policy;
+    Policy policy = null;
     String before = atHand;
-    atHand = gone ? null : "";
     try {
       if (gone) {
         throw new PolicyFault(
@@ -479,6 +478,9 @@ public final class Rollout implements AutoCloseable {
         throw failed;
       }
     } catch (PolicyFault e) {
+      if (policy == null) {
+        atHand = gone ? null : "";
+      }
       candidate = null;
       fault(e);
       return;

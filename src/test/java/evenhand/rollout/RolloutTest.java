@@ -399,6 +399,7 @@ class RolloutTest {
       assertThat(site.desk.job(site.submit(SomeJob.PLAIN.of("boom"))).account()).isEqualTo("boom");
       assertThat(site.desk.job(other).id()).isEqualTo(other);
       site.look();
+      assertThat(site.rollout.status().alarm()).contains("Z7 Account boom is not admitted");
       assertThat(fault(site.rollout)).contains("these rules failed when they decided");
       assertThat(site.cycle().decision().policyHash()).isEqualTo(good);
     }

@@ -40,7 +40,7 @@ public interface ActivePolicy {
                           c.clause(),
                           c.text(),
                           c.rules().stream().map(Rule::name).toList(),
-                          c.figures()))
+                          c.sentences()))
               .toList(),
           s == null ? null : s.inForce().since(),
           s == null ? null : s.inForce().by(),

@@ -2,6 +2,8 @@ package evenhand.api;
 
 import evenhand.cycle.Desk;
 import evenhand.input.InputFault;
+import evenhand.policy.Rule;
+import evenhand.policy.RuleFailed;
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -91,6 +93,23 @@ class Problems {
     return problem
         .ofRule(refused.rule())
         .answer(refused.code().equals("NOT_READY") ? later() : HttpHeaders.EMPTY);
+  }
+
+  /** It is no fault of the request, and the policy before may have taken over in a moment. */
+  @ExceptionHandler(RuleFailed.class)
+  ResponseEntity<Object> ruleFailed(RuleFailed failed) {
+    log.error("a rule failed for a request: {}", failed.getMessage());
+    return Problem.of(
+            503,
+            "RULE_FAILED",
+            "A rule of the policy failed",
+            failed.getMessage()
+                + ". Nothing was changed. The policy before takes over where one has decided without"
+                + " failing; try again in "
+                + RETRY_AFTER_SECONDS
+                + " s.")
+        .ofRule(failed.rule().map(Rule::clause).orElse(null))
+        .answer(later());
   }
 
   /** The client went away or stopped sending; nobody reads this answer unless it was only slow. */

@@ -6,8 +6,10 @@ import evenhand.check.Scenario.Submit;
 import evenhand.explain.ShownCase;
 import evenhand.input.Durations;
 import evenhand.input.InputFault;
+import evenhand.policy.Policies;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,8 +26,33 @@ public final class ScenarioTables {
    *     tells of it
    */
   public static List<ShownCase> all(Optional<Path> folder) {
+    return of(Check.texts(folder));
+  }
+
+  /** Tables that are kept until one of the scenarios' texts is another. */
+  public static final class Kept {
+    private String hash;
+    private List<ShownCase> cases;
+
+    /** The same as {@link ScenarioTables#all}. */
+    public synchronized List<ShownCase> all(Optional<Path> folder) {
+      List<Check.Text> texts = Check.texts(folder);
+      Map<String, String> byFile = new LinkedHashMap<>();
+      for (Check.Text t : texts) {
+        byFile.put(byFile.size() + " " + t.file(), t.fault() == null ? t.text() : "");
+      }
+      String now = Policies.hash(byFile);
+      if (!now.equals(hash)) {
+        cases = of(texts);
+        hash = now;
+      }
+      return cases;
+    }
+  }
+
+  private static List<ShownCase> of(List<Check.Text> texts) {
     List<ShownCase> cases = new ArrayList<>();
-    for (Check.Text text : Check.texts(folder)) {
+    for (Check.Text text : texts) {
       if (text.fault() != null) {
         continue;
       }
@@ -35,7 +62,7 @@ public final class ScenarioTables {
         // told by the check
       }
     }
-    return cases;
+    return List.copyOf(cases);
   }
 
   static ShownCase of(Scenario s) {

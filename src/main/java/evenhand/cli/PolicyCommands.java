@@ -119,8 +119,8 @@ final class PolicyCommands {
             rule.text().lines().forEach(line -> print("       | " + line));
           }
         }
-        for (String figure : clause.figures()) {
-          print("  " + figure);
+        for (String sentence : clause.sentences()) {
+          print("  " + sentence);
         }
       }
     }
@@ -146,7 +146,7 @@ final class PolicyCommands {
               .put("text", rule.text());
         }
         ArrayNode figures = c.putArray("figures");
-        clause.figures().forEach(figures::add);
+        clause.sentences().forEach(figures::add);
       }
       return node;
     }

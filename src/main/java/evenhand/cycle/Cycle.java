@@ -148,6 +148,7 @@ public final class Cycle {
     private final Instant at = clock.instant().truncatedTo(ChronoUnit.MICROS);
     private final List<String> notes = new ArrayList<>();
     private final List<CycleReport.Ending> endings = new ArrayList<>();
+    private CycleReport.Failure failure;
     private Reading reading;
     private long readNanos;
     private long decideNanos;
@@ -192,6 +193,7 @@ public final class Cycle {
       } catch (Overtaken e) {
         return report(CycleReport.Result.OVERTAKEN, e.getMessage());
       } catch (RuleFailed e) {
+        failure = CycleReport.Failure.of(e);
         return report(CycleReport.Result.RULE_FAILED, e.getMessage());
       }
       orders += errands.run(notes);
@@ -330,6 +332,7 @@ public final class Cycle {
           at,
           result,
           because,
+          failure,
           reading == null ? null : reading.at(),
           decision == null ? null : snapshot,
           decision,

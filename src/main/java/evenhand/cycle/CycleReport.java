@@ -2,6 +2,8 @@ package evenhand.cycle;
 
 import evenhand.facts.Snapshot;
 import evenhand.outcomes.Decision;
+import evenhand.policy.Rule;
+import evenhand.policy.RuleFailed;
 import java.time.Instant;
 import java.util.List;
 
@@ -9,6 +11,7 @@ import java.util.List;
  * What became of one cycle.
  *
  * @param because why nothing was decided, or null
+ * @param failure of which rule, and over which job; null unless the result is {@code RULE_FAILED}
  * @param readingAt when the reading it stands on began, null when there is none
  * @param snapshot what the decision was made on, null when nothing was decided
  * @param decision null when nothing was decided
@@ -25,6 +28,7 @@ public record CycleReport(
     Instant at,
     Result result,
     String because,
+    Failure failure,
     Instant readingAt,
     Snapshot snapshot,
     Decision decision,
@@ -49,6 +53,21 @@ public record CycleReport(
    */
   public record Ending(
       String job, String account, JobState state, String because, double chargedTflopSeconds) {}
+
+  /**
+   * A rule that failed.
+   *
+   * @param clause of the rule, and {@code rule} its whole name; null where the engine names none
+   * @param job the one that was decided on, null where it was none
+   */
+  public record Failure(String clause, String rule, String job) {
+    static Failure of(RuleFailed failed) {
+      return new Failure(
+          failed.rule().map(Rule::clause).orElse(null),
+          failed.rule().map(Rule::name).orElse(null),
+          failed.job().orElse(null));
+    }
+  }
 
   /** How it went. */
   public enum Result {

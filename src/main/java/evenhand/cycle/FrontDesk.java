@@ -37,6 +37,7 @@ public final class FrontDesk implements Desk {
   private final Supplier<Policy> policy;
   private final Supplier<Cycle.Latest> latest;
   private final WorldNow stands;
+  private final RuleAlarm alarm;
   private final Submissions submissions;
   private final Why why;
   private final Clock clock;
@@ -77,14 +78,51 @@ public final class FrontDesk implements Desk {
       StartEstimates estimates,
       CycleSettings settings,
       Clock clock) {
-    Verdicts verdicts = new Verdicts(store, latest, recorder);
+    this(
+        store, policy, latest, recorder, objections, estimates, RuleAlarm.UNHEARD, settings, clock);
+  }
+
+  /**
+   * @param latest what the cycle of this process found last: {@code cycle::latest}
+   * @param recorder reads recorded decisions and snapshots, for what another process decided and
+   *     for what was decided before
+   * @param objections what the cluster would not take of a submission
+   * @param estimates remembers what was told about starts
+   * @param alarm told when a rule of admission or of settlement fails
+   */
+  public FrontDesk(
+      Store store,
+      Supplier<Policy> policy,
+      Supplier<Cycle.Latest> latest,
+      Recorder recorder,
+      Function<NewJob, Optional<Objection>> objections,
+      StartEstimates estimates,
+      RuleAlarm alarm,
+      CycleSettings settings,
+      Clock clock) {
+    Verdicts verdicts = new Verdicts(store, recorder);
     this.store = store;
     this.policy = policy;
     this.latest = latest;
     this.stands = new WorldNow(store, policy, latest, verdicts, settings, clock);
-    this.submissions = new Submissions(store, policy, latest, objections, stands, settings, clock);
+    this.alarm = alarm;
+    this.submissions =
+        new Submissions(store, policy, latest, objections, alarm, stands, settings, clock);
     this.why = new Why(store, policy, latest, stands, verdicts, recorder, estimates, clock);
     this.clock = clock;
+  }
+
+  /**
+   * A cycle came to its end, and somebody is about to call {@link #look}. Until that is done,
+   * questions are answered from the look before, and say of when that is.
+   */
+  public void isLookedAt() {
+    why.isLookedAt();
+  }
+
+  /** Looks at the queue, so that those who ask next need not wait for it. */
+  public void look() {
+    why.look();
   }
 
   private Instant now() {
@@ -103,12 +141,17 @@ public final class FrontDesk implements Desk {
     return receipt;
   }
 
-  static Refused notFound(String what, String id) {
+  /** That there is no such thing. */
+  public static Refused notFound(String what, String id) {
     return new Refused("NOT_FOUND", "id", null, "there is no " + what + " " + id);
   }
 
-  /** An id as the store counts, and as it writes it: 01 and +1 name nothing. */
-  static long number(String what, String id) {
+  /**
+   * An id as the store counts, and as it writes it: 01 and +1 name nothing.
+   *
+   * @throws Refused {@code NOT_FOUND} where it can be none
+   */
+  public static long number(String what, String id) {
     try {
       if (NUMBER.matcher(id).matches()) {
         return Long.parseLong(id);
@@ -283,7 +326,10 @@ public final class FrontDesk implements Desk {
   private StoredJob ended(Changes changes, StoredJob job, String by) {
     Ended end = job.endedUnrun(JobState.CANCELLED.name());
     StoredJob settled =
-        changes.settle(job, job.asks().attempt(), policy.get().settle(end, changes.at()));
+        changes.settle(
+            job,
+            job.asks().attempt(),
+            alarm.heard(policy.get(), deciding -> deciding.settle(end, changes.at())));
     return settled.over(JobState.CANCELLED, "cancelled by " + by, changes.at(), null);
   }
 

@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Policies made of stored texts, the last few kept: compiling one takes longer than deciding. */
-final class PastPolicies {
+public final class PastPolicies {
   private static final int MOST = 4;
 
   private final Map<String, Policy> loaded =
@@ -26,7 +26,7 @@ final class PastPolicies {
    * @param texts as {@link Policy#texts} gave them
    * @throws PolicyFault when this version of the engine does not take them any more
    */
-  synchronized Policy of(String hash, Map<String, String> texts) throws PolicyFault {
+  public synchronized Policy of(String hash, Map<String, String> texts) throws PolicyFault {
     Policy policy = loaded.get(hash);
     if (policy == null) {
       policy = Policies.stored(texts);

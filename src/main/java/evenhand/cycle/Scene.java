@@ -87,10 +87,15 @@ final class Scene {
     return null;
   }
 
-  synchronized List<Miss> eliminated(Job job) {
+  /** Works out what every question needs. */
+  synchronized void prepare() {
     if (elimination == null) {
       elimination = new Elimination(policy, snapshot);
     }
+  }
+
+  synchronized List<Miss> eliminated(Job job) {
+    prepare();
     return elimination.of(job, place(job.id()) == 0);
   }
 

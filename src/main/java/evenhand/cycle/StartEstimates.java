@@ -21,9 +21,10 @@ public interface StartEstimates {
   void made(long job, Instant at, Instant p50, Instant p90);
 
   /**
-   * How the last estimates turned out, 200 at most.
+   * How the last estimates turned out, 200 at most. None is counted before its p90 has passed: of
+   * those that are younger only the kept promises could be seen.
    *
-   * @param checked those whose job has started since, or waits still though p90 has passed
+   * @param checked those whose p90 has passed, and whose job had not been ended unstarted by then
    * @param held those of them whose job had started by p90
    */
   record Kept(int checked, int held) {}

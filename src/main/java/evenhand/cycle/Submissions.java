@@ -39,6 +39,7 @@ final class Submissions {
   private final Supplier<Policy> policy;
   private final Supplier<Cycle.Latest> latest;
   private final Function<NewJob, Optional<Objection>> objections;
+  private final RuleAlarm alarm;
   private final WorldNow stands;
   private final CycleSettings settings;
   private final Clock clock;
@@ -46,12 +47,14 @@ final class Submissions {
 
   /**
    * @param objections what the cluster would not take of a submission
+   * @param alarm told when a rule of admission fails
    */
   Submissions(
       Store store,
       Supplier<Policy> policy,
       Supplier<Cycle.Latest> latest,
       Function<NewJob, Optional<Objection>> objections,
+      RuleAlarm alarm,
       WorldNow stands,
       CycleSettings settings,
       Clock clock) {
@@ -59,6 +62,7 @@ final class Submissions {
     this.policy = policy;
     this.latest = latest;
     this.objections = objections;
+    this.alarm = alarm;
     this.stands = stands;
     this.settings = settings;
     this.clock = clock;
@@ -135,7 +139,11 @@ final class Submissions {
             null,
             job.preemptible());
     Admission admission =
-        policy.get().admit(request, world.accounts(), world.tiers(), Following.inventory(world));
+        alarm.heard(
+            policy.get(),
+            deciding ->
+                deciding.admit(
+                    request, world.accounts(), world.tiers(), Following.inventory(world)));
     if (!admission.accepted()) {
       throw new Refused(
           admission.refusal().code(),

@@ -12,26 +12,37 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /** The last verdicts on waiting jobs, and what they say in words as far as it is still true. */
 final class Verdicts {
+  /** Said of a job over which a rule failed in the last cycle. */
+  private static final String RULE_FAILED = "RULE_FAILED";
+
   private final Store store;
-  private final Supplier<Cycle.Latest> latest;
   private final Recorder recorder;
 
-  Verdicts(Store store, Supplier<Cycle.Latest> latest, Recorder recorder) {
+  Verdicts(Store store, Recorder recorder) {
     this.store = store;
-    this.latest = latest;
     this.recorder = recorder;
   }
 
   /**
    * The last verdict on a job.
    *
+   * @param decided null where a rule failed when it was decided on, and nothing was
    * @param decision id under which it is recorded
+   * @param failed the report of the cycle in which a rule failed over it, or null
    */
-  record Verdict(Decided decided, String decision, Instant at) {}
+  record Verdict(Decided decided, String decision, Instant at, CycleReport failed) {
+    private Verdict(Decided decided, String decision, Instant at) {
+      this(decided, decision, at, null);
+    }
+
+    /** The whole name of the rule that says so, where it is known without the policy; else null. */
+    String ruleName() {
+      return failed != null ? failed.failure().rule() : decided == null ? null : decided.ruleName();
+    }
+  }
 
   /**
    * What is said of a job that waits.
@@ -44,9 +55,20 @@ final class Verdicts {
   /**
    * The last verdicts on these jobs, by job: from the last cycle where this process decides, else
    * from what the process that does has recorded.
+   *
+   * @param found what the last cycle here found
    */
-  Map<String, Verdict> on(List<String> jobs) {
-    Cycle.Latest found = latest.get();
+  Map<String, Verdict> on(Cycle.Latest found, List<String> jobs) {
+    Map<String, Verdict> verdicts = decided(found, jobs);
+    CycleReport report = found.report();
+    String failed = report == null || report.failure() == null ? null : report.failure().job();
+    if (failed != null && jobs.contains(failed)) {
+      verdicts.put(failed, new Verdict(null, null, report.at(), report));
+    }
+    return verdicts;
+  }
+
+  private Map<String, Verdict> decided(Cycle.Latest found, List<String> jobs) {
     Map<String, Verdict> verdicts = new HashMap<>();
     if (found.decision() != null && found.report().result() != CycleReport.Result.STANDBY) {
       for (String job : jobs) {
@@ -84,6 +106,16 @@ final class Verdicts {
    * @param places in the queue now, 0 for the first; null for a job that is not in it
    */
   static Said said(StoredJob job, Verdict verdict, Function<String, Integer> places) {
+    if (verdict != null && verdict.failed() != null) {
+      return new Said(
+          RULE_FAILED,
+          verdict.failed().failure().clause(),
+          "a rule failed when it was decided on, so that nothing was decided: "
+              + verdict.failed().because()
+              + "; the next cycle looks at it again, by the policy before where there is one that has"
+              + " decided without failing",
+          null);
+    }
     Decided decided = verdict == null ? null : verdict.decided();
     if (decided != null && decided.outcome() instanceof Wait wait) {
       String since = changedSince(wait, job, places);

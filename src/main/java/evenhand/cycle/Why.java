@@ -11,6 +11,7 @@ import evenhand.cycle.Desk.Refused;
 import evenhand.cycle.Desk.WhyAsked;
 import evenhand.explain.Forecast;
 import evenhand.explain.Miss;
+import evenhand.explain.SmallestChanges;
 import evenhand.facts.Claim;
 import evenhand.facts.Job;
 import evenhand.facts.Request;
@@ -30,6 +31,7 @@ import evenhand.outcomes.Wait;
 import evenhand.policy.Ordering;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
+import evenhand.policy.RuleFailed;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,6 +40,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /** Why a job is where it is: now, at an earlier time, and compared with another. */
@@ -63,10 +66,21 @@ final class Why {
   private final Object simulating = new Object();
   private final PastPolicies past = new PastPolicies();
   private final Clock clock;
-  private Seen seen;
+  private final Object looking = new Object();
+  private volatile Seen seen;
+  private volatile boolean lookedAt;
+  private final AtomicLong changesHere = new AtomicLong();
 
-  /** A scene, and what it was made on. */
-  private record Seen(Scene scene, Cycle.Latest latest, Instant at) {}
+  /**
+   * A scene, and what it was made on.
+   *
+   * @param changes how much had been submitted and cancelled here before
+   */
+  private record Seen(Scene scene, Cycle.Latest latest, long changes, Instant at) {
+    Duration age(Instant now) {
+      return Duration.between(at, now).abs();
+    }
+  }
 
   Why(
       Store store,
@@ -93,21 +107,57 @@ final class Why {
   }
 
   /** Something was submitted or cancelled here: the next question is answered from a new look. */
-  synchronized void changed() {
-    seen = null;
+  void changed() {
+    changesHere.incrementAndGet();
+  }
+
+  /**
+   * A cycle came to its end, and the look at what stands since is taken by somebody else, who is
+   * about to call {@link #look}: until that is done, questions are answered from the look before.
+   */
+  void isLookedAt() {
+    lookedAt = true;
+  }
+
+  /** Looks at what stands, for those who ask next. */
+  void look() {
+    try {
+      newest();
+    } finally {
+      lookedAt = false;
+    }
   }
 
   /** What stands since the last cycle: looked at once for all who ask before the next. */
-  private synchronized Scene scene() {
-    Cycle.Latest found = latest.get();
-    Policy deciding = policy.get();
-    if (seen == null
-        || seen.latest() != found
-        || seen.scene().policy() != deciding
-        || Duration.between(seen.at(), now()).abs().compareTo(FRESH) > 0) {
-      seen = new Seen(stands.scene(deciding), found, now());
+  private Seen seen() {
+    Seen before = seen;
+    if (before != null
+        && before.scene().policy() == policy.get()
+        && before.changes() == changesHere.get()
+        && (before.latest() == latest.get() || lookedAt)
+        && before.age(now()).compareTo(FRESH) <= 0) {
+      return before;
     }
-    return seen.scene();
+    return newest();
+  }
+
+  private Seen newest() {
+    synchronized (looking) {
+      Cycle.Latest found = latest.get();
+      Policy deciding = policy.get();
+      long changed = changesHere.get();
+      Seen before = seen;
+      if (before == null
+          || before.latest() != found
+          || before.changes() != changed
+          || before.scene().policy() != deciding
+          || before.age(now()).compareTo(FRESH) > 0) {
+        before = new Seen(stands.scene(deciding), found, changed, now());
+        before.scene().prepare();
+        seen = before;
+      }
+      return before;
+    }
   }
 
   Explanation of(String id, WhyAsked asked) {
@@ -191,29 +241,45 @@ final class Why {
 
   private Explanation waiting(StoredJob job, WhyAsked asked) {
     String id = job.asks().id();
-    Scene scene = scene();
-    if (scene.place(id) == null) {
+    Seen found = seen();
+    if (found.scene().place(id) == null) {
       changed();
-      scene = scene();
+      found = newest();
     }
+    Scene scene = found.scene();
     if (scene.place(id) == null) {
       // It left the queue between two looks at it.
       Store.JobRecord now = record(id);
       return told(now, sentence(now));
     }
     int position = scene.place(id);
-    Verdicts.Verdict last = verdicts.on(List.of(id)).get(id);
+    Verdicts.Verdict last = verdicts.on(found.latest(), List.of(id)).get(id);
     Verdicts.Said said = Verdicts.said(job, last, scene::place);
     StringBuilder message = new StringBuilder(Words.sentence(said.message()));
-    CycleReport report = latest.get().report();
+    CycleReport report = found.latest().report();
     if (report != null
         && report.result() != CycleReport.Result.DECIDED
-        && report.result() != CycleReport.Result.STANDBY) {
+        && report.result() != CycleReport.Result.STANDBY
+        && (last == null || last.failed() == null)) {
       message.append(" The last cycle decided nothing: ").append(report.because()).append('.');
     }
-    List<Miss> eliminated = scene.eliminated(scene.ordering().jobs().get(position));
-    String best = best(eliminated);
-    needs(message, job.asks(), best, scene);
+    List<Miss> eliminated = List.of();
+    SmallestChanges changes = null;
+    Estimate estimate = null;
+    String best = null;
+    try {
+      eliminated = scene.eliminated(scene.ordering().jobs().get(position));
+      best = best(eliminated);
+      needs(message, job.asks(), best, scene);
+      changes = asked.changes() ? scene.changes(id) : null;
+      estimate = asked.estimate() ? estimate(job, scene) : null;
+    } catch (RuleFailed e) {
+      if (last == null || last.failed() == null) {
+        message
+            .append(" What keeps it from where cannot be told, as a rule fails: ")
+            .append(Words.sentence(e.getMessage()));
+      }
+    }
     ahead(message, position, "is");
     String before = new Remarks(scene.policy(), store::inventory).on(job);
     if (before != null) {
@@ -225,35 +291,30 @@ final class Why {
         new Details(
             scene.snapshot().now(),
             eliminated,
-            asked.changes() ? scene.changes(id) : null,
+            changes,
             bound(job, position, scene),
             job.asks().attempt() > 1 ? story.of(job) : List.of(),
-            asked.estimate() ? estimate(job, scene) : null);
-    Decided verdict = last == null ? null : last.decided();
+            estimate);
     return new Explanation(
         id,
         job.state(),
         said.code(),
         said.rule(),
-        ruleName(said.rule(), verdict, scene.policy()),
+        ruleName(said.rule(), last == null ? null : last.ruleName(), scene.policy()),
         message.toString(),
         said.behind(),
         Request.of(job.asks()).asked(),
         best,
         position + 1,
-        stands.lines(scene, 0, Math.min(position, MOST_AHEAD)),
+        stands.lines(scene, found.latest(), 0, Math.min(position, MOST_AHEAD)),
         position,
         last == null ? null : last.decision(),
         last == null ? null : last.at(),
         details);
   }
 
-  private static String ruleName(String rule, Decided verdict, Policy deciding) {
-    return rule == null
-        ? null
-        : verdict != null && verdict.ruleName() != null
-            ? verdict.ruleName()
-            : deciding.ruleName(rule);
+  private static String ruleName(String rule, String known, Policy deciding) {
+    return rule == null ? null : known != null ? known : deciding.ruleName(rule);
   }
 
   private static void needs(StringBuilder message, Job asks, String best, Scene scene) {
@@ -443,7 +504,7 @@ final class Why {
         asks != null ? JobState.GLOBAL_QUEUE_WAIT : JobState.RUNNING,
         code,
         said == null ? null : said.rule(),
-        said == null ? null : ruleName(said.rule(), said, then),
+        said == null ? null : ruleName(said.rule(), said.ruleName(), then),
         message.toString(),
         wait == null ? null : wait.behind(),
         asks == null ? null : Request.of(asks).asked(),

@@ -106,10 +106,19 @@ final class WorldNow {
 
   /** Places {@code from} to {@code to} of the queue, with what each job was told last. */
   List<QueueLine> lines(Scene scene, int from, int to) {
+    return lines(scene, latest.get(), from, to);
+  }
+
+  /**
+   * The same.
+   *
+   * @param found what was told them last
+   */
+  List<QueueLine> lines(Scene scene, Cycle.Latest found, int from, int to) {
     Ordering ordering = scene.ordering();
     List<Job> order = ordering.jobs();
     Map<String, Verdicts.Verdict> said =
-        verdicts.on(order.subList(from, Math.max(from, to)).stream().map(Job::id).toList());
+        verdicts.on(found, order.subList(from, Math.max(from, to)).stream().map(Job::id).toList());
     List<QueueLine> lines = new ArrayList<>();
     for (int i = from; i < to; i++) {
       Job job = order.get(i);

@@ -31,10 +31,7 @@ public record PolicyDoc(
     String counts,
     List<Clause> clauses,
     List<String> neverFired) {
-  private static final Pattern FIGURE =
-      Pattern.compile("(\\S+) = (.*?) \\((.*)\\)", Pattern.DOTALL);
   private static final Pattern SOURCE = Pattern.compile("\\s{2,}Source: (.*?)\\.?\\s*(?:\\n|$)");
-  private static final String KEPT = "kept: ";
 
   /** Conclusions that stand in decisions, so that they can be counted. */
   private static final Set<String> COUNTED =
@@ -63,7 +60,7 @@ public record PolicyDoc(
       String source,
       String text,
       List<RuleDoc> rules,
-      List<Figure> figures,
+      List<ClauseView.Figure> figures,
       String kept,
       List<ShownCase> scenarios,
       Long lastDay) {
@@ -98,9 +95,6 @@ public record PolicyDoc(
       makes = List.copyOf(makes);
     }
   }
-
-  /** A choice or parameter with its value. */
-  public record Figure(String name, String value, String meaning) {}
 
   /** How often rules decided. */
   public interface Counts {
@@ -162,16 +156,6 @@ public record PolicyDoc(
                 lastDay,
                 lastMonth));
       }
-      List<Figure> figures = new ArrayList<>();
-      String kept = null;
-      for (String figure : view.figures()) {
-        Matcher m = FIGURE.matcher(figure);
-        if (figure.startsWith(KEPT)) {
-          kept = figure.substring(KEPT.length());
-        } else if (m.matches()) {
-          figures.add(new Figure(m.group(1), m.group(2), m.group(3)));
-        }
-      }
       Matcher source = SOURCE.matcher(view.text());
       clauses.add(
           new Clause(
@@ -180,8 +164,8 @@ public record PolicyDoc(
               source.find() ? source.group(1) : null,
               SOURCE.matcher(view.text()).replaceAll("\n").strip(),
               rules,
-              figures,
-              kept,
+              view.figures(),
+              view.kept(),
               cases.stream()
                   .filter(c -> c.policy().equals(policy.name()))
                   .filter(c -> c.clauses().contains(view.clause()))
@@ -293,7 +277,7 @@ public record PolicyDoc(
     }
     if (!c.figures().isEmpty()) {
       md.append("\n| setting | value | meaning |\n|---|---|---|\n");
-      for (Figure f : c.figures()) {
+      for (ClauseView.Figure f : c.figures()) {
         md.append("| `")
             .append(cell(f.name()))
             .append("` | `")

@@ -41,13 +41,17 @@ final class Culprit {
   }
 
   /**
-   * A sentence that names rule, file and line where they can be known.
+   * What is to be told: a sentence that names rule, file and line where they can be known.
    *
    * @param asked the stage that was asked, told where no rule is known
    * @param about what was being decided
    */
-  static String told(Throwable thrown, Map<String, Rule> known, Stage asked, String about) {
-    return new Culprit(thrown, known).sentence(asked, about);
+  static RuleFailed failure(Throwable thrown, Map<String, Rule> known, Stage asked, String about) {
+    Culprit culprit = new Culprit(thrown, known);
+    return new RuleFailed(
+        culprit.sentence(asked, about),
+        thrown,
+        culprit.rules.isEmpty() ? null : culprit.rules.get(0));
   }
 
   private void look(Throwable e, Map<String, Rule> known) {

@@ -249,6 +249,8 @@ final class DroolsPolicy implements Policy {
         }
       }
       return new Settlement(outcomes, held);
+    } catch (RuleFailed e) {
+      throw e.about(ended.job());
     }
   }
 }

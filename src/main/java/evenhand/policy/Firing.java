@@ -79,21 +79,19 @@ final class Firing implements AutoCloseable {
       fired = session().fireAllRules(MAX_FIRINGS);
     } catch (RuntimeException e) {
       failed = true;
-      throw new RuleFailed(Culprit.told(e, sessions.rules(), stage, about), e);
+      throw Culprit.failure(e, sessions.rules(), stage, about);
     }
     if (fired >= MAX_FIRINGS) {
       failed = true;
+      Rule last = concluded.isEmpty() ? null : concluded.get(concluded.size() - 1).by();
       throw new RuleFailed(
           "the rules of stage \""
               + stage.word()
               + "\" do not come to an end for "
               + about
-              + (concluded.isEmpty()
-                  ? ""
-                  : "; the last was "
-                      + concluded.get(concluded.size() - 1).by().name()
-                      + " in "
-                      + concluded.get(concluded.size() - 1).by().file()));
+              + (last == null ? "" : "; the last was " + last.name() + " in " + last.file()),
+          null,
+          last);
     }
     return concluded.subList(before, concluded.size());
   }

@@ -129,10 +129,15 @@ final class OneCycle {
       remembered.cycle(snapshot.tiers(), groups);
     }
     for (int i = 0; i < queue.size(); i++) {
-      if (remembered == null) {
-        turn(queue.get(i), i == 0);
-      } else {
-        actingTurn(queue.get(i), i == 0);
+      Job job = queue.get(i);
+      try {
+        if (remembered == null) {
+          turn(job, i == 0);
+        } else {
+          actingTurn(job, i == 0);
+        }
+      } catch (RuleFailed e) {
+        throw e.about(job.id());
       }
     }
     return new Decision(
@@ -776,7 +781,9 @@ final class OneCycle {
                   : null;
       if (one != null && verdict != null) {
         throw new RuleFailed(
-            "two verdicts for " + about + ": by " + verdict.rule() + " and by " + name(c));
+            "two verdicts for " + about + ": by " + verdict.rule() + " and by " + name(c),
+            null,
+            c.by());
       }
       verdict = one == null ? verdict : c.by().decided(one);
     }
@@ -796,7 +803,9 @@ final class OneCycle {
                   + name(c)
                   + "\" gives wait code "
                   + wait.code()
-                  + ", which the policy's explain order does not list");
+                  + ", which the policy's explain order does not list",
+              null,
+              c.by());
         }
         if (rank < bestRank) {
           best = c.by().decided(wait);

@@ -361,29 +361,22 @@ public final class Policies {
     Map<String, List<Rule>> byClause =
         rules.values().stream()
             .collect(Collectors.groupingBy(Rule::clause, LinkedHashMap::new, Collectors.toList()));
-    Map<String, List<String>> figures = new LinkedHashMap<>();
+    Map<String, List<ClauseView.Figure>> figures = new LinkedHashMap<>();
     choices.forEach(
         (name, c) ->
             figures
                 .computeIfAbsent(String.valueOf(c.clause()), k -> new ArrayList<>())
-                .add(name + " = " + String.join(", ", c.keys()) + " (" + c.meaning() + ")"));
+                .add(new ClauseView.Figure(name, String.join(", ", c.keys()), c.meaning())));
     parameters.forEach(
         (name, p) ->
             figures
                 .computeIfAbsent(String.valueOf(p.clause()), k -> new ArrayList<>())
                 .add(
-                    name
-                        + " = "
-                        + p.value()
-                        + (p.unit() == null ? "" : " " + p.unit())
-                        + " ("
-                        + p.meaning()
-                        + ")"));
-    keptBy.forEach(
-        (clause, how) ->
-            figures.computeIfAbsent(clause, k -> new ArrayList<>()).add("kept: " + how));
+                    new ClauseView.Figure(
+                        name, p.value() + (p.unit() == null ? "" : " " + p.unit()), p.meaning())));
     Set<String> all = new LinkedHashSet<>(byClause.keySet());
     all.addAll(figures.keySet());
+    all.addAll(keptBy.keySet());
     return all.stream()
         .map(
             clause -> {
@@ -392,7 +385,8 @@ public final class Policies {
                   clause,
                   of.isEmpty() ? "" : of.get(0).comment(),
                   of,
-                  figures.getOrDefault(clause, List.of()));
+                  figures.getOrDefault(clause, List.of()),
+                  keptBy.get(clause));
             })
         .toList();
   }

@@ -139,6 +139,8 @@ public interface Policy {
 
   /**
    * Answers a submission (N1 to N6): placements are the whole inventory, down and drained ones too.
+   *
+   * @throws RuleFailed when a rule throws or loops
    */
   Admission admit(
       Request request, List<Account> accounts, List<Tier> tiers, List<Placement> placements);
@@ -158,6 +160,10 @@ public interface Policy {
     return this::admit;
   }
 
-  /** What the end of a job, or of one attempt of it, brings (R4, C1 to C3), at this moment. */
+  /**
+   * What the end of a job, or of one attempt of it, brings (R4, C1 to C3), at this moment.
+   *
+   * @throws RuleFailed when a rule throws or loops
+   */
   Settlement settle(Ended ended, Instant now);
 }

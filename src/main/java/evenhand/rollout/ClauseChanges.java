@@ -36,18 +36,27 @@ final class ClauseChanges {
             new PlanReport.Clause(
                 id,
                 one == null ? "added" : "removed",
-                one == null ? List.of() : one.figures(),
-                other == null ? List.of() : other.figures()));
-      } else if (!texts(one).equals(texts(other)) || !one.figures().equals(other.figures())) {
+                one == null ? List.of() : one.sentences(),
+                other == null ? List.of() : other.sentences()));
+      } else if (!texts(one).equals(texts(other)) || !one.sentences().equals(other.sentences())) {
         changed.add(
             new PlanReport.Clause(
                 id,
                 "changed",
-                without(one.figures(), other.figures()),
-                without(other.figures(), one.figures())));
+                without(one.sentences(), other.sentences()),
+                without(other.sentences(), one.sentences())));
       }
     }
     return changed;
+  }
+
+  /** Names of the choices and parameters that stand otherwise, or are new. */
+  static List<String> settings(Policy was, Policy becomes) {
+    return without(figures(becomes), figures(was)).stream().map(ClauseView.Figure::name).toList();
+  }
+
+  private static List<ClauseView.Figure> figures(Policy policy) {
+    return policy.clauses().stream().flatMap(c -> c.figures().stream()).toList();
   }
 
   private static Map<String, ClauseView> byId(Policy policy) {
@@ -62,7 +71,7 @@ final class ClauseChanges {
     return texts;
   }
 
-  private static List<String> without(List<String> all, List<String> others) {
+  private static <T> List<T> without(List<T> all, List<T> others) {
     return all.stream().filter(f -> !others.contains(f)).toList();
   }
 

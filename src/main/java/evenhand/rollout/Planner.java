@@ -33,6 +33,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -50,6 +51,7 @@ public final class Planner implements AutoCloseable {
   private static final int MOST_JOBS = 20_000;
   private static final Duration DECIDING = Duration.ofSeconds(20);
   private static final Duration PLAYING = Duration.ofSeconds(15);
+  private static final Set<String> READ_WITH_THE_SNAPSHOT = Set.of("lookback", "charge_unit");
   private static final Duration EVERY = Duration.ofMinutes(10);
 
   private final Rollout rollout;
@@ -261,13 +263,12 @@ public final class Planner implements AutoCloseable {
           rollout.folder().read(Guardrails.FILE).map(Guardrails::read);
       JobSet jobs = jobs();
       PlanReport.Changes changes = ClauseChanges.between(was, becomes);
-      changes.clauses().stream()
-          .flatMap(c -> c.becomes().stream())
-          .filter(f -> f.startsWith("lookback ") || f.startsWith("charge_unit "))
+      ClauseChanges.settings(was, becomes).stream()
+          .filter(READ_WITH_THE_SNAPSHOT::contains)
           .forEach(
-              f ->
+              setting ->
                   notes.add(
-                      f.split(" ")[0]
+                      setting
                           + " is read when a snapshot is made: recorded decisions do not show what"
                           + " it changes, the simulation does."));
       rollout
@@ -480,6 +481,9 @@ public final class Planner implements AutoCloseable {
                 + asked.days()
                 + " days has run to its end, so nothing was simulated; --workload gives one.");
         return null;
+      }
+      if (asked.workload() == null && many + jobs.trace().unreadable().size() >= limits.jobs()) {
+        notes.add("Of the recorded jobs the newest " + limits.jobs() + " were simulated.");
       }
       PlanReport.Figures before;
       PlanReport.Figures after;

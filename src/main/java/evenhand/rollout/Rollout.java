@@ -6,6 +6,7 @@ import evenhand.cycle.PolicyInForce;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
+import evenhand.policy.RuleFailed;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -67,6 +68,7 @@ public final class Rollout implements AutoCloseable {
             return thread;
           });
   private final AtomicReference<String> loading = new AtomicReference<>();
+  private final AtomicReference<Failing> besideCycle = new AtomicReference<>();
   private final AtomicLong faulty = new AtomicLong();
   private final AtomicLong fallbacks = new AtomicLong();
   private final Map<String, Policy> known =
@@ -89,12 +91,15 @@ public final class Rollout implements AutoCloseable {
   private String seen;
   private volatile String examined;
   private String proven;
-  private String helpless;
+  private volatile Failing helpless;
 
   /** What the rules at hand would become when they were applied. */
   private record Candidate(Policy policy, Instant since) {}
 
   private record NotLoaded(String hash, String why) {}
+
+  /** A policy of which a rule has failed. */
+  private record Failing(String hash, String why) {}
 
   private Rollout(
       RolloutBook book, RulesFolder folder, String setting, Applies applies, Clock clock) {
@@ -124,6 +129,7 @@ public final class Rollout implements AutoCloseable {
     rollout.inForce = new PolicyInForce(first);
     rollout.row = book.inForce().orElseThrow();
     rollout.newest = rollout.newest();
+    rollout.helpless = rollout.failedAlone();
     rollout.seen = seen;
     rollout.examined = rollout.about(seen);
     LOG.info("Policy {} from {}, {}", first.name(), first.where(), first.hash());
@@ -224,8 +230,31 @@ public final class Rollout implements AutoCloseable {
 
   // ---- what decides -----------------------------------------------------------------------------
 
-  /** Exchanges the policy where another is in force by now and it is loaded. */
+  /**
+   * Told by whatever thread that a rule has failed beside the cycle, when a job was submitted or
+   * cancelled: the policy before takes over ahead of the next cycle, as it does when a rule fails
+   * within one.
+   */
+  public void failed(Policy policy, RuleFailed failed) {
+    besideCycle.compareAndSet(null, new Failing(policy.hash(), failed.getMessage()));
+  }
+
+  /**
+   * Exchanges the policy where a rule of it has failed, or another is in force by now and it is
+   * loaded.
+   */
   public void follow() {
+    Failing failing = besideCycle.get();
+    if (failing != null) {
+      if (failing.hash().equals(inForce.get().hash())) {
+        fallBack(failing.why());
+      }
+      besideCycle.set(null); // after it: when the database is away it is done before the next cycle
+    }
+    followRow();
+  }
+
+  private void followRow() {
     InForce now = book.inForce().orElse(null);
     if (now == null || now.hash().equals(inForce.get().hash())) {
       row = now == null ? row : now;
@@ -240,6 +269,7 @@ public final class Rollout implements AutoCloseable {
     inForce.exchange(next);
     newest = newest();
     notLoaded = null;
+    helpless = null;
     examined = null; // what the rules at hand are to the policy in force is to be seen anew
     LOG.info(
         "Policy {} {} decides from now on: {} ({})",
@@ -298,7 +328,7 @@ public final class Rollout implements AutoCloseable {
    */
   private void fallBack(String because) {
     String failing = inForce.get().hash();
-    if (failing.equals(helpless)) {
+    if (helpless != null && failing.equals(helpless.hash())) {
       return;
     }
     book.failed(failing, now(), because);
@@ -325,12 +355,12 @@ public final class Rollout implements AutoCloseable {
             LOG.error(
                 "A rule of policy {} failed, and {} takes over: {}", failing, good.hash(), because);
           }
-          follow();
+          followRow();
           return;
         }
       }
     }
-    helpless = failing;
+    helpless = new Failing(failing, because);
     LOG.error(
         "A rule of policy {} failed, and no earlier policy can take over{}: {}",
         failing,
@@ -338,6 +368,15 @@ public final class Rollout implements AutoCloseable {
             ? ", for it took over itself when another failed: the rules may not be at fault"
             : "",
         because);
+  }
+
+  /**
+   * The policy in force where a rule of it has failed before this start and it was not replaced.
+   */
+  private Failing failedAlone() {
+    return failedBefore(row.hash()) == null
+        ? null
+        : book.failure(row.hash()).map(f -> new Failing(row.hash(), f.message())).orElse(null);
   }
 
   private Policy good(Event before) {
@@ -421,9 +460,8 @@ public final class Rollout implements AutoCloseable {
   }
 
   private void examine(boolean gone, Map<String, String> set) {
-    Policy policy;
+    Policy policy = null;
     String before = atHand;
-    atHand = gone ? null : "";
     try {
       if (gone) {
         throw new PolicyFault(
@@ -440,6 +478,9 @@ public final class Rollout implements AutoCloseable {
         throw failed;
       }
     } catch (PolicyFault e) {
+      if (policy == null) {
+        atHand = gone ? null : "";
+      }
       candidate = null;
       fault(e);
       return;
@@ -613,8 +654,8 @@ public final class Rollout implements AutoCloseable {
    *     else null
    * @param since when they were found so; null without a candidate
    * @param faults why the rules at hand cannot decide; empty when they can
-   * @param alarm a rule has failed and another policy decides, or the policy in force cannot be
-   *     loaded here; null when neither is so
+   * @param alarm a rule has failed and another policy decides or there is none that could, or the
+   *     policy in force cannot be loaded here; null when none of it is so
    */
   public record Status(
       InForce inForce,
@@ -641,6 +682,13 @@ public final class Rollout implements AutoCloseable {
     NotLoaded failed = notLoaded;
     if (failed != null) {
       return "policy " + failed.hash() + " is in force and cannot be loaded here: " + failed.why();
+    }
+    Failing alone = helpless;
+    if (alone != null) {
+      return "a rule of policy "
+          + alone.hash()
+          + " failed, and no earlier policy can take over: "
+          + alone.why();
     }
     Event last = newest;
     boolean stillThere = atHand == null || atHand.equals(last.from());

@@ -4,6 +4,8 @@ import evenhand.api.RuleBook;
 import evenhand.check.RecordedScenario;
 import evenhand.check.ScenarioTables;
 import evenhand.cycle.Desk;
+import evenhand.cycle.FrontDesk;
+import evenhand.cycle.PastPolicies;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.RuleHistory;
 import evenhand.cycle.Store;
@@ -23,14 +25,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The rules of this service as documents and scenarios, from what its database remembers. */
 final class RuleBookOfService implements RuleBook {
+  private static final Pattern HASH = Pattern.compile("(?:sha256:)?([0-9a-f]{1,64})");
+
   private final Supplier<Policy> active;
   private final Store store;
   private final RuleHistory history;
   private final Recorder recorder;
   private final Clock clock;
+  private final PastPolicies past = new PastPolicies();
+  private final ScenarioTables.Kept shown = new ScenarioTables.Kept();
 
   RuleBookOfService(
       Supplier<Policy> active, Store store, RuleHistory history, Recorder recorder, Clock clock) {
@@ -44,8 +52,9 @@ final class RuleBookOfService implements RuleBook {
   @Override
   public PolicyDoc doc(String hash) {
     Policy now = active.get();
-    boolean isActive = hash == null || now.hash().startsWith(hash);
-    Policy policy = isActive ? now : past(hash);
+    String beginning = hash == null ? now.hash() : beginning(hash);
+    boolean isActive = now.hash().startsWith(beginning);
+    Policy policy = isActive ? now : past(beginning);
     Instant at = clock.instant();
     Instant day = at.minus(Duration.ofDays(1));
     Instant month = at.minus(Duration.ofDays(30));
@@ -53,12 +62,24 @@ final class RuleBookOfService implements RuleBook {
         policy, cases(), counts(day, month, isActive ? null : policy.hash()), day, month);
   }
 
-  private static List<ShownCase> cases() {
+  private List<ShownCase> cases() {
     try {
-      return ScenarioTables.all(Optional.empty());
+      return shown.all(Optional.empty());
     } catch (InputFault e) {
       return List.of(); // a service may have none at hand
     }
+  }
+
+  private static String beginning(String hash) {
+    Matcher m = HASH.matcher(hash);
+    if (!m.matches()) {
+      throw new Desk.Refused(
+          "INVALID_REQUEST",
+          "hash",
+          null,
+          "must be the hash of a policy, sha256:…, or some digits it begins with");
+    }
+    return "sha256:" + m.group(1);
   }
 
   private Policy past(String beginning) {
@@ -78,9 +99,9 @@ final class RuleBookOfService implements RuleBook {
     return load(hashes.get(0), history.texts(hashes.get(0)));
   }
 
-  private static Policy load(String hash, Map<String, String> texts) {
+  private Policy load(String hash, Map<String, String> texts) {
     try {
-      return Policies.stored(texts);
+      return past.of(hash, texts);
     } catch (PolicyFault e) {
       throw new Desk.Refused(
           "NOT_FOUND",
@@ -134,15 +155,11 @@ final class RuleBookOfService implements RuleBook {
   }
 
   private List<Desk.DecisionView> decisionsOf(String id) {
-    try {
-      long job = Long.parseLong(id);
-      if (store.job(job).isPresent()) {
-        return store.decisions(job, 1, Long.MAX_VALUE);
-      }
-    } catch (NumberFormatException e) {
-      // told below
+    long job = FrontDesk.number("job", id);
+    if (store.job(job).isEmpty()) {
+      throw FrontDesk.notFound("job", id);
     }
-    throw new Desk.Refused("NOT_FOUND", "id", null, "there is no job " + id);
+    return store.decisions(job, 1, Long.MAX_VALUE);
   }
 
   @Override
@@ -151,11 +168,8 @@ final class RuleBookOfService implements RuleBook {
     try {
       receipt =
           store
-              .receipt(Long.parseLong(id))
-              .orElseThrow(
-                  () -> new Desk.Refused("NOT_FOUND", "id", null, "there is no decision " + id));
-    } catch (NumberFormatException e) {
-      throw new Desk.Refused("NOT_FOUND", "id", null, "there is no decision " + id);
+              .receipt(FrontDesk.number("decision", id))
+              .orElseThrow(() -> FrontDesk.notFound("decision", id));
     } catch (Store.Broken e) {
       throw new Desk.Refused("NOT_SAYABLE", "id", null, e.getMessage());
     }

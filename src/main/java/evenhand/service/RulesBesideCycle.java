@@ -5,6 +5,7 @@ import evenhand.policy.Policy;
 import evenhand.rollout.Rollout;
 import evenhand.rollout.Shadow;
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
@@ -32,8 +33,12 @@ final class RulesBesideCycle implements BesideCycle {
     FunctionCounter.builder("evenhand.policy.fallbacks", rollout, Rollout::fellBack)
         .description("how often a rule failed and the policy before took over")
         .register(meters);
-    meters.gauge("evenhand.policy.faulty", rollout, r -> r.status().faults().size());
-    meters.gauge("evenhand.policy.alarm", rollout, r -> r.status().alarm() == null ? 0 : 1);
+    Gauge.builder("evenhand.policy.faulty", rollout, r -> r.status().faults().size())
+        .description("how many faults the rules at hand have; they cannot decide while there are any")
+        .register(meters);
+    Gauge.builder("evenhand.policy.alarm", rollout, r -> r.status().alarm() == null ? 0 : 1)
+        .description("1 while a rule has failed in use, or the policy in force cannot be loaded")
+        .register(meters);
     FunctionCounter.builder("evenhand.shadow.dropped", shadow, Shadow::dropped)
         .description("decisions that were not made again beside, for it did not keep up")
         .register(meters);

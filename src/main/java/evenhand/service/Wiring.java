@@ -287,8 +287,9 @@ class Wiring {
   }
 
   @Bean
-  Desk desk(
+  FrontDesk desk(
       PostgresStore store,
+      Rollout rollout,
       PolicyInForce policy,
       Cycle cycle,
       Recorder recorder,
@@ -312,6 +313,7 @@ class Wiring {
           return mode == Mode.SLURM ? objections.to(job) : objections.toScript(job);
         },
         store.startEstimates(),
+        rollout::failed,
         settings,
         clock);
   }
@@ -351,6 +353,11 @@ class Wiring {
     };
   }
 
+  @Bean(destroyMethod = "close")
+  LookBesideCycle looksAfterCycles(FrontDesk desk) {
+    return new LookBesideCycle(desk);
+  }
+
   @Bean
   CycleTimer cycleTimer(
       Cycle cycle, Store store, Settings settings, CycleMeters meters, List<BesideCycle> beside) {
@@ -384,9 +391,15 @@ class Wiring {
     return new RuleBookOfService(policy, store, history, recorder, clock);
   }
 
+  /** Whoever asks for a cycle finds what it decided, not what the look before knew. */
   @Bean
-  CycleNow cycleNow(CycleTimer timer) {
-    return CycleNow.of(timer::run);
+  CycleNow cycleNow(CycleTimer timer, LookBesideCycle looks) {
+    return CycleNow.of(
+        () -> {
+          CycleReport report = timer.run();
+          looks.look();
+          return report;
+        });
   }
 
   @Bean

@@ -80,9 +80,8 @@ public final class PostgresStartEstimates implements StartEstimates {
             select count(*) as checked, count(*) filter (where started_at <= p90) as held
             from (select e.started_at, e.p90
                   from start_estimates e join jobs j on j.id = e.job_id
-                  where e.p90 is not null
-                    and (e.started_at is not null
-                         or e.p90 < ? and j.state = 'GLOBAL_QUEUE_WAIT')
+                  where e.p90 < ?
+                    and (e.started_at is not null or j.ended_at is null or j.ended_at > e.p90)
                   order by e.made_at desc limit ?) last
             """)
         .params(time(now), LAST)

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import evenhand.cycle.NewJob;
+import evenhand.policy.RuleFailed;
 import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -510,6 +511,15 @@ class ApiTest {
                 new IllegalStateException(
                     new org.springframework.transaction.TransactionSystemException("secret")));
     problem(SERVER.post("/v1/jobs", GOOD), 503, "DATABASE_AWAY");
+  }
+
+  @Test
+  void aRuleThatFailsIsNamedAndTheSubmissionMayBeTriedAgain() throws Exception {
+    SERVER.desk().fail(() -> new RuleFailed("fit/F1.drl:9: rule \"F1\" failed for a submission"));
+    HttpResponse<String> answer = SERVER.post("/v1/jobs", GOOD);
+    JsonNode p = problem(answer, 503, "RULE_FAILED");
+    assertEquals("5", answer.headers().firstValue("Retry-After").orElse(""));
+    assertTrue(p.get("detail").asString().startsWith("fit/F1.drl:9: rule \"F1\" failed"));
   }
 
   @Test

@@ -33,7 +33,7 @@ class WhyTest {
   final Store store = make();
   final Recorder recorder = new JsonRecorder();
   Cycle cycle;
-  Desk desk;
+  FrontDesk desk;
 
   Store make() {
     return new MemoryStore();
@@ -101,6 +101,33 @@ class WhyTest {
     assertThat(why.details().bound().notLaterThan()).isNull();
     assertThat(why.details().changes()).isNull();
     assertThat(desk.why(first).details().eliminated()).extracting(Miss::condition).contains("tier");
+  }
+
+  @Test
+  void untilTheQueueIsLookedAtAgainTheAnswerIsThatOfTheLookBefore() throws PolicyFault {
+    cluster.node("n1", MID, 4);
+    cluster.hold("n1", MID, 4);
+    start("reservation");
+    String waits = submit(SomeJob.PLAIN.of("A").on(2, null));
+    after(1);
+    Instant before = desk.why(waits).at();
+    assertThat(before).isEqualTo(clock.instant());
+    after(1);
+    desk.isLookedAt();
+    assertThat(desk.why(waits).at()).isEqualTo(before);
+    assertThat(desk.why(waits).details().asOf()).isEqualTo(before);
+    desk.look();
+    assertThat(desk.why(waits).at()).isEqualTo(before.plusSeconds(1));
+    // What is done here is known at once, whoever is about to look.
+    desk.isLookedAt();
+    desk.cancel(submit(SomeJob.PLAIN.of("B").on(1, null)), "kim");
+    after(1);
+    assertThat(desk.why(waits).at()).isEqualTo(before.plusSeconds(2));
+    // A look that is not taken in time is taken by whoever asks.
+    after(1);
+    desk.isLookedAt();
+    clock.advance(Duration.ofSeconds(6));
+    assertThat(desk.why(waits).at()).isEqualTo(before.plusSeconds(3));
   }
 
   @Test

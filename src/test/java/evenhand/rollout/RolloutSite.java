@@ -7,6 +7,7 @@ import evenhand.cycle.CycleSettings;
 import evenhand.cycle.FrontDesk;
 import evenhand.cycle.Router;
 import evenhand.cycle.SomeJob;
+import evenhand.cycle.StartEstimates;
 import evenhand.facts.Tier;
 import evenhand.policy.EditedRules;
 import evenhand.policy.PolicyFault;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import javax.sql.DataSource;
 
 /** A rollout of real rules in a folder, on a real database, with cycles on a simulated cluster. */
@@ -88,7 +90,17 @@ final class RolloutSite implements AutoCloseable {
             new JsonRecorder(),
             clock,
             CycleSettings.DEFAULT);
-    desk = new FrontDesk(store, rollout.inForce(), cycle::latest, CycleSettings.DEFAULT, clock);
+    desk =
+        new FrontDesk(
+            store,
+            rollout.inForce(),
+            cycle::latest,
+            new JsonRecorder(),
+            job -> Optional.empty(),
+            StartEstimates.NONE,
+            rollout::failed,
+            CycleSettings.DEFAULT,
+            clock);
     cycle(); // nobody may submit before the cluster was read
     return this;
   }

@@ -7,6 +7,7 @@ import evenhand.cycle.CycleReport;
 import evenhand.cycle.Desk;
 import evenhand.cycle.SomeJob;
 import evenhand.policy.PolicyFault;
+import evenhand.policy.RuleFailed;
 import evenhand.rollout.Rollout.Applies;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -261,9 +262,21 @@ class RolloutTest {
       assertThat(failed.because())
           .contains("baseline/Z9.drl:3: rule \"Z9 Account boom divides by nothing\"", "job " + job);
       assertThat(site.rollout.inForce().get().hash()).isEqualTo(good);
+      assertThat(failed.failure())
+          .isEqualTo(new CycleReport.Failure("Z9", "Z9 Account boom divides by nothing", job));
+      Desk.Explanation why = site.desk.why(job, new Desk.WhyAsked(null, true, true));
+      assertThat(why.code()).isEqualTo("RULE_FAILED");
+      assertThat(why.rule()).isEqualTo("Z9");
+      assertThat(why.ruleName()).isEqualTo("Z9 Account boom divides by nothing");
+      assertThat(why.message()).contains("baseline/Z9.drl:3", "divides by zero");
+      assertThat(why.decision()).isNull();
+      assertThat(site.desk.queue(10, null).items())
+          .extracting(Desk.QueueLine::code)
+          .containsExactly("RULE_FAILED");
       CycleReport next = site.cycle();
       assertThat(next.result()).isEqualTo(CycleReport.Result.DECIDED);
       assertThat(next.decision().policyHash()).isEqualTo(good);
+      assertThat(site.desk.why(job).code()).isNotEqualTo("RULE_FAILED");
       assertThat(site.rollout.fellBack()).isEqualTo(1);
       assertThat(site.rollout.status().alarm()).contains("Z9 Account boom", good + " took over");
       Event fell = site.rollout.history(1, Long.MAX_VALUE).get(0);
@@ -339,12 +352,94 @@ class RolloutTest {
     }
   }
 
+  private static void admissionThatFails(RolloutSite site) throws IOException {
+    Files.writeString(
+        site.rules.folder().resolve("baseline/Z7.drl"),
+        """
+        // Z7  Made to fail when account boom submits a job.
+
+        rule "Z7 Account boom is not admitted"
+          @clause( Z7 )
+          ruleflow-group "admission"
+          when
+            $r : Request( account == "boom" )
+            eval( 1 / ( $r.numGpus() - 1 ) > 0 )
+          then
+            insert( new Refuse( "INVALID_REQUEST", "account", "never" ) );
+        end
+        """);
+    site.rules.edit(
+        "policies/fifo.yaml", "  - baseline/FF1\n", "  - baseline/FF1\n  - baseline/Z7\n");
+  }
+
+  @Test
+  void aRuleThatFailsOverASubmissionGivesWayToThePolicyBeforeToo() throws Exception {
+    try (RolloutSite site = site().start(Applies.ON_CHANGE)) {
+      site.cycle();
+      final String good = site.rollout.inForce().get().hash();
+      admissionThatFails(site);
+      site.look();
+      site.cycle();
+      final String bad = site.rollout.inForce().get().hash();
+      assertThat(bad).as(fault(site.rollout)).isNotEqualTo(good);
+
+      String other = site.submit(SomeJob.PLAIN.of("red").on(8, null));
+      assertThatThrownBy(() -> site.submit(SomeJob.PLAIN.of("boom")))
+          .isInstanceOf(RuleFailed.class)
+          .hasMessageContaining("baseline/Z7.drl")
+          .hasMessageContaining("Z7 Account boom is not admitted")
+          .hasMessageContaining("divides by zero");
+      assertThat(site.rollout.inForce().get().hash())
+          .as("exchanged between two cycles only")
+          .isEqualTo(bad);
+      assertThat(site.cycle().decision().policyHash()).isEqualTo(good);
+      assertThat(site.rollout.fellBack()).isEqualTo(1);
+      assertThat(site.rollout.status().alarm())
+          .contains("Z7 Account boom is not admitted", good + " took over");
+      assertThat(site.desk.job(site.submit(SomeJob.PLAIN.of("boom"))).account()).isEqualTo("boom");
+      assertThat(site.desk.job(other).id()).isEqualTo(other);
+      site.look();
+      assertThat(site.rollout.status().alarm()).contains("Z7 Account boom is not admitted");
+      assertThat(fault(site.rollout)).contains("these rules failed when they decided");
+      assertThat(site.cycle().decision().policyHash()).isEqualTo(good);
+    }
+  }
+
+  @Test
+  void whereNoPolicyCanTakeOverAnAlarmIsRaisedAndOutlivesARestart() throws Exception {
+    try (RolloutSite site = site()) {
+      admissionThatFails(site);
+      site.start(Applies.PLANNED_ONLY);
+      String only = site.rollout.inForce().get().hash();
+      assertThat(site.rollout.status().alarm()).isNull();
+      for (int i = 0; i < 3; i++) {
+        assertThatThrownBy(() -> site.submit(SomeJob.PLAIN.of("boom")))
+            .isInstanceOf(RuleFailed.class);
+        assertThat(site.cycle().result()).isEqualTo(CycleReport.Result.DECIDED);
+      }
+      assertThat(site.rollout.inForce().get().hash()).isEqualTo(only);
+      assertThat(site.rollout.status().alarm())
+          .contains("no earlier policy can take over", "Z7 Account boom is not admitted");
+      assertThat(site.rollout.history(10, Long.MAX_VALUE)).hasSize(1);
+      try (Rollout begun = site.begin(Applies.PLANNED_ONLY)) {
+        assertThat(begun.status().alarm()).contains("Z7 Account boom is not admitted");
+      }
+      site.rules.edit("baseline/Z7.drl", "numGpus() - 1", "numGpus() + 1");
+      try (Planner planner = site.planner()) {
+        site.rollout.apply(planned(site, planner, Map.of()), "kim", "mended", false);
+      }
+      site.cycle();
+      assertThat(site.rollout.status().alarm()).isNull();
+    }
+  }
+
   private static CycleReport failing(RolloutSite site) {
     CycleReport r = site.cycle.latest().report();
     return new CycleReport(
         r.at(),
         CycleReport.Result.RULE_FAILED,
         "something failed",
+        new CycleReport.Failure(null, null, null),
         r.readingAt(),
         null,
         null,

@@ -98,6 +98,20 @@ class RuleBookTest {
       Desk.Refused none = catchThrowableOfType(Desk.Refused.class, () -> book.doc("sha256:0000"));
       assertThat(none.code()).isEqualTo("NOT_FOUND");
 
+      for (String odd : List.of("", "s", "sha256:", "sha256:%", "\0", "sha256:zz")) {
+        assertThat(catchThrowableOfType(Desk.Refused.class, () -> book.doc(odd)).code())
+            .as(odd)
+            .isEqualTo("INVALID_REQUEST");
+      }
+      assertThat(book.doc(second.hash().substring(7, 20)).hash()).isEqualTo(second.hash());
+      for (String odd : List.of("01", "+1", "x", "", "99999999999999999999")) {
+        assertThat(catchThrowableOfType(Desk.Refused.class, () -> book.scenarioOfJob(odd)).code())
+            .isEqualTo("NOT_FOUND");
+        assertThat(
+                catchThrowableOfType(Desk.Refused.class, () -> book.scenarioOfDecision(odd)).code())
+            .isEqualTo("NOT_FOUND");
+      }
+
       RuleBook.Recorded recorded = book.scenarioOfJob(waits);
       Check.Result result =
           new Check(RuleFiles.of(Optional.empty()))

@@ -389,7 +389,7 @@ final class OneCycle {
   }
 
   private static NoRoom noRoom(MakingRoom.Found found) {
-    return found == null ? null : new NoRoom(found.byAnyone(), found.freeAt());
+    return found == null ? null : found.noRoom();
   }
 
   /**
@@ -562,12 +562,18 @@ final class OneCycle {
 
   private MakingRoom.Found makeRoom(Job job, Request request, Object key, Showing showing) {
     int[] fitting = fitting(request, showing);
+    int[] open = fitting;
     if (claim != null && !mine(job.id())) {
       // On claimed placements room is made for the claimer alone (G3).
-      fitting = Arrays.stream(fitting).filter(place -> !board.isClaimed(place)).toArray();
+      open = Arrays.stream(fitting).filter(place -> !board.isClaimed(place)).toArray();
     }
     return room.make(
-        request, job, fitting, kinds -> judge(kinds, request, key, showing), remembered == null);
+        request,
+        job,
+        fitting,
+        open,
+        kinds -> judge(kinds, request, key, showing),
+        remembered == null);
   }
 
   /** Room for the claimer on what it has claimed (G3); null when there is none yet. */
@@ -716,7 +722,7 @@ final class OneCycle {
         carryOut(found, showing);
         return found.start();
       }
-      showing.noRoom = noRoom(found);
+      showing.noRoom = found.noRoom();
       showing.add(showing.noRoom);
     }
     if (verdict == null && claims && room != null && claim == null && !vetoed(Veto.CLAIM)) {

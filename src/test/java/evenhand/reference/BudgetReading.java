@@ -256,7 +256,7 @@ public class BudgetReading {
   }
 
   /** K2, K8, and whom K4 lets be ended for the job at all. */
-  private boolean mayEnd(Running run, Job job) {
+  final boolean mayEnd(Running run, Job job) {
     return mayYield(run, job)
         && endable(run)
         && (!run.allocated()
@@ -350,7 +350,7 @@ public class BudgetReading {
   boolean makesRoomForAnyone(Job job) {
     List<Running> endable = new ArrayList<>(running);
     endable.removeIf(run -> !endable(run));
-    return hasRoom(job, endable);
+    return hasRoom(job, spots, spot -> spot.idle + spot.claimed + leftBy(endable, spot));
   }
 
   /** N6, X1: as many fitting placements of one tier as it wants nodes. */

@@ -247,12 +247,11 @@ final class ClaimReading extends BudgetReading {
     return made;
   }
 
-  @Override
-  boolean makesRoomForAnyone(Job job) {
-    madeOn = spot -> isClaimer(job) || !isClaimed(spot);
-    boolean makes = super.makesRoomForAnyone(job);
-    madeOn = spot -> true;
-    return makes;
+  /** Whether K4 would make room for it, were what is claimed anybody's. */
+  private boolean wouldMakeRoom(Job job) {
+    List<Running> victims = new ArrayList<>(running);
+    victims.removeIf(run -> !mayEnd(run, job));
+    return hasRoom(job, spots, spot -> spot.idle + spot.claimed + leftBy(victims, spot));
   }
 
   @Override
@@ -261,19 +260,22 @@ final class ClaimReading extends BudgetReading {
       decide(new Wait(job.id(), "GATHERING", null, ""), "G2");
       return true;
     }
-    if (claim == null || mayUseClaimed(job)) {
+    if (claim == null || !tree.allocated(job)) {
       return false;
     }
+    boolean held = wouldMakeRoom(job);
     for (Spot spot : spots) {
-      if (fits(spot.placement, job)
-          && spot.up()
-          && spot.idle < job.numGpus()
-          && spot.idle + spot.claimed >= job.numGpus()) {
-        decide(new Wait(job.id(), "HELD_BY_RESERVATION", claim.job(), ""), "G3");
-        return true;
-      }
+      held |=
+          !mayUseClaimed(job)
+              && fits(spot.placement, job)
+              && spot.up()
+              && spot.idle < job.numGpus()
+              && spot.idle + spot.claimed >= job.numGpus();
     }
-    return false;
+    if (held) {
+      decide(new Wait(job.id(), "HELD_BY_RESERVATION", claim.job(), ""), "G3");
+    }
+    return held;
   }
 
   // ---- G1, G2: what the first job claims

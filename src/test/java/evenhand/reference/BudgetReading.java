@@ -65,6 +65,13 @@ public class BudgetReading {
     }
   }
 
+  /**
+   * What a reading comes to.
+   *
+   * @param met what kinds of things it has met on the way, for counting
+   */
+  record Read(List<Decided> outcomes, List<String> met) {}
+
   /** D1: the better tier, then the fullest node, then by name. */
   static final Comparator<Spot> PREFERENCE =
       Comparator.comparing((Spot spot) -> -spot.tier().sortOrder())

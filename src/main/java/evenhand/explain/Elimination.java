@@ -83,8 +83,8 @@ public final class Elimination {
     return node + "\n" + tier.name();
   }
 
-  /** GPUs of one placement that are kept for others, and for whom. */
-  private record Kept(int gpus, String holder) {}
+  /** GPUs of one placement that are kept for others, and for whom; a claim keeps its room too. */
+  private record Kept(int gpus, String holder, boolean claimed) {}
 
   /** One placement and what it fails at. */
   private record Missed(Placement placement, String condition, Kept kept, String said) {
@@ -111,7 +111,7 @@ public final class Elimination {
         (group, placements) -> {
           Unfit unfit = unfit(job, group);
           for (Placement p : placements) {
-            Kept here = kept.getOrDefault(place(p.node(), p.tier()), new Kept(0, null));
+            Kept here = kept.getOrDefault(place(p.node(), p.tier()), new Kept(0, null, false));
             String condition =
                 unfit != null
                     ? unfit.condition()
@@ -161,8 +161,8 @@ public final class Elimination {
       if (!r.job().equals(job.id())) {
         kept.merge(
             place(r.node(), r.tier()),
-            new Kept(r.gpus(), r.job()),
-            (a, b) -> new Kept(a.gpus() + b.gpus(), a.holder()));
+            new Kept(r.gpus(), r.job(), false),
+            (a, b) -> new Kept(a.gpus() + b.gpus(), a.holder(), false));
       }
     }
     for (Claim claim : snapshot.claims()) {
@@ -174,8 +174,8 @@ public final class Elimination {
         if (p != null) {
           kept.merge(
               place(s.node(), s.tier()),
-              new Kept(Math.min(p.idle(), s.gpus()), claim.job()),
-              (a, b) -> new Kept(a.gpus() + b.gpus(), a.holder()));
+              new Kept(Math.min(p.idle(), s.gpus()), claim.job(), true),
+              (a, b) -> new Kept(a.gpus() + b.gpus(), a.holder(), true));
         }
       }
     }
@@ -390,6 +390,13 @@ public final class Elimination {
             here,
             stays,
             snapshot.accounts());
+    if (starts(verdict) && missed.kept().claimed()) {
+      return new Missed(
+          p,
+          "held_by_reservation",
+          missed.kept(),
+          "others leave there for job " + missed.kept().holder() + " alone, which has claimed it");
+    }
     if (starts(verdict)) {
       return new Missed(p, job.nodes() > 1 ? "free" : "ahead", missed.kept(), null);
     }

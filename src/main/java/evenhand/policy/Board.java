@@ -11,9 +11,11 @@ import evenhand.outcomes.Gang;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.kie.api.runtime.rule.FactHandle;
 
@@ -49,11 +51,13 @@ final class Board {
   private final Map<Key, LinkedHashMap<String, Integer>> holders = new HashMap<>();
   private final Map<Kind, Members> kinds = new HashMap<>();
   private final List<Running> running;
+  private final Set<String> gone = new HashSet<>();
   private ClaimedPlaces claimed;
   private final Firing firing;
   private final boolean nodesMatter;
   private final boolean countAlike;
   private int version;
+  private Map<Integer, Placement> before;
   private boolean shown;
 
   /**
@@ -134,6 +138,20 @@ final class Board {
     return version;
   }
 
+  /**
+   * Changes that count as one: where they leave every placement as it was, nothing has changed, and
+   * the version is what it was. Nobody may ask for it meanwhile.
+   */
+  void asOne(Runnable changes) {
+    int was = version;
+    before = new HashMap<>();
+    changes.run();
+    if (before.entrySet().stream().allMatch(b -> placements[b.getKey()].equals(b.getValue()))) {
+      version = was;
+    }
+    before = null;
+  }
+
   /** The placement as it stands, or null when there is none. */
   Placement at(String node, Tier tier) {
     int number = number(node, tier);
@@ -177,7 +195,8 @@ final class Board {
 
   /** From now on these GPUs are claimed; what is idle of them is no longer for others. */
   void claim(Claim made) {
-    claimed = new ClaimedPlaces(made, this, running);
+    List<Running> there = running.stream().filter(r -> !gone.contains(r.job())).toList();
+    claimed = new ClaimedPlaces(made, this, there);
     showClaimed();
   }
 
@@ -234,6 +253,7 @@ final class Board {
 
   /** A running job gives its GPUs up: they are idle again. */
   void vacate(Running victim, String rule) {
+    gone.add(victim.job());
     for (Share share : victim.on()) {
       if (at(share.node(), share.tier()) != null) {
         boolean firm = claimed != null && !claimed.claim().yields(victim);
@@ -303,6 +323,9 @@ final class Board {
 
   private void replace(int number, Placement now) {
     Placement old = placements[number];
+    if (before != null) {
+      before.putIfAbsent(number, old);
+    }
     placements[number] = now;
     Members from = kinds.get(kind(old));
     from.byNode.remove(old.node());

@@ -36,7 +36,7 @@ final class ClaimedPlaces {
   }
 
   /**
-   * @param running work when the cycle began
+   * @param running work that has not left yet
    */
   ClaimedPlaces(Claim claim, Board board, List<Running> running) {
     this.claim = claim;

@@ -10,12 +10,15 @@ import java.util.Set;
  * @param seesPlacements whether they look at the board
  * @param byRequest whether they look at nothing that differs between two turns of one request in a
  *     cycle
+ * @param countsStarts whether any rule of a turn looks at how many have started before (SK1)
  * @param countsRefusing whether any rule of a turn looks at what an account holds by work that
  *     refuses to be preempted (PR4)
  */
-record Judging(boolean seesPlacements, boolean byRequest, boolean countsRefusing) {
+record Judging(
+    boolean seesPlacements, boolean byRequest, boolean countsStarts, boolean countsRefusing) {
   static Judging of(Loaded loaded) {
     Set<String> named = loaded.names(s -> s == Stage.SHIELD || s == Stage.PREEMPT);
+    Set<String> ofTurn = loaded.names(Stage::ofTurn);
     boolean placements =
         named(named, "Placement", "PlacementGroup", "Available", "Fit", "Veto", "Standing");
     return new Judging(
@@ -30,7 +33,8 @@ record Judging(boolean seesPlacements, boolean byRequest, boolean countsRefusing
                 "reservation",
                 "held",
                 "refusingHeld"),
-        loaded.names(Stage::ofTurn).contains("refusingHeld"));
+        ofTurn.contains("startsBefore"),
+        ofTurn.contains("refusingHeld"));
   }
 
   private static boolean named(Set<String> named, String... words) {

@@ -16,6 +16,7 @@ import org.kie.api.KieBase;
  * @param texts all that the hash is over, by name and in its order
  * @param rules by name, in module order
  * @param looksAt parts of a request beyond the first four that some rule of a turn names
+ * @param looksAtUnclaimed those of them that are named by a rule which needs no claim
  * @param nodesMatter whether some rule of a turn names the node of a placement
  * @param countAlike whether some rule picks a gang, and so asks how many placements are alike
  * @param victims which running work makes room first (K4)
@@ -34,6 +35,7 @@ record Loaded(
     Choices.Order order,
     Comparator<Placement> preference,
     Set<String> looksAt,
+    Set<String> looksAtUnclaimed,
     boolean nodesMatter,
     boolean countAlike,
     Choices.VictimOrder victims,

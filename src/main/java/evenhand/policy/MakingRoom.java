@@ -1,6 +1,7 @@
 package evenhand.policy;
 
 import evenhand.facts.Job;
+import evenhand.facts.NoRoom;
 import evenhand.facts.Placement;
 import evenhand.facts.Request;
 import evenhand.facts.Running;
@@ -31,6 +32,9 @@ import java.util.function.LongFunction;
  * cycle for each account that wants, not for each job.
  */
 final class MakingRoom {
+  /** Where nobody asks why there is no room. */
+  private static final NoRoom UNEXPLAINED = new NoRoom(true, null, false);
+
   private final Loaded loaded;
   private final Instant now;
   private final AccountTree tree;
@@ -54,15 +58,10 @@ final class MakingRoom {
    * What came of it.
    *
    * @param start by which clause it starts, or null when no room could be made
-   * @param byAnyone whether room could be made if all unprotected work, whoever's, were ended
-   * @param freeAt when the first protection in its way ends; null where none is
+   * @param noRoom why no room could be made; null where it was
    */
   record Found(
-      Decided start,
-      List<Decided> preempts,
-      List<Running> victims,
-      boolean byAnyone,
-      String freeAt) {}
+      Decided start, List<Decided> preempts, List<Running> victims, NoRoom noRoom) {}
 
   /** Who wants: the account, what K5 adds to its usage, and its class of priority. */
   private record Taker(String account, double more, int urgency) {}
@@ -175,14 +174,20 @@ final class MakingRoom {
    * Makes room, or says why there is none.
    *
    * @param fitting numbers of the placements that fit and are up
+   * @param open those of them on which room may be made for the job
    * @param judge which work of these kinds may be ended, and by which rule
-   * @param explain whether it matters why there is no room; else {@code byAnyone} means nothing
+   * @param explain whether it matters why there is no room
    */
   Found make(
-      Request request, Job job, int[] fitting, LongFunction<Judgement> judge, boolean explain) {
+      Request request,
+      Job job,
+      int[] fitting,
+      int[] open,
+      LongFunction<Judgement> judge,
+      boolean explain) {
     Victims all = victims();
     if (explain && !all.possible(request.nodes(), request.numGpus(), fitting, anyone)) {
-      return none(false, freeAt(fitting));
+      return none(new NoRoom(false, freeAt(fitting), false));
     }
     Standing standing =
         standings.computeIfAbsent(
@@ -199,9 +204,16 @@ final class MakingRoom {
             .computeIfAbsent(
                 allowed, bits -> all.takers(i -> (allowed >>> kind(i, standing) & 1) != 0));
     Optional<Victims.Room> room =
-        all.choose(request.nodes(), request.numGpus(), fitting, takers, loaded.preference());
+        all.choose(request.nodes(), request.numGpus(), open, takers, loaded.preference());
     if (room.isEmpty() || room.get().victims().isEmpty()) {
-      return none(true, explain ? freeAt(fitting) : null);
+      return none(
+          explain
+              ? new NoRoom(
+                  true,
+                  freeAt(fitting),
+                  open.length < fitting.length
+                      && all.possible(request.nodes(), request.numGpus(), fitting, takers))
+              : UNEXPLAINED);
     }
     room.get().victims().forEach(all::left);
     Found made = found(request, job, all, room.get(), victim -> judged.by(kind(victim, standing)));
@@ -221,7 +233,7 @@ final class MakingRoom {
         room.on().stream().map(p -> new Share(p.node(), p.tier(), request.numGpus())).toList();
     Decided start =
         by.apply(room.victims().get(0)).decided(new Start(job.id(), on, request.allocated()));
-    return new Found(start, preempts, ended, true, null);
+    return new Found(start, preempts, ended, null);
   }
 
   /**
@@ -288,8 +300,8 @@ final class MakingRoom {
         request, placements, running, r -> endable(r, job, more), now, loaded.preference());
   }
 
-  private static Found none(boolean byAnyone, String freeAt) {
-    return new Found(null, List.of(), List.of(), byAnyone, freeAt);
+  private static Found none(NoRoom because) {
+    return new Found(null, List.of(), List.of(), because);
   }
 
   private int kind(int victim, Standing standing) {

@@ -394,7 +394,7 @@ final class OneCycle {
   }
 
   private static NoRoom noRoom(MakingRoom.Found found) {
-    return found == null ? null : new NoRoom(found.byAnyone(), found.freeAt());
+    return found == null ? null : found.noRoom();
   }
 
   /**
@@ -428,17 +428,28 @@ final class OneCycle {
   /** Kinds of running work, one bit each, that were judged for jobs of one request. */
   private record Judged(Request request, long kinds) {}
 
+  /** Whether a claim stands or may be made in this cycle: else no rule about claims comes true. */
+  private boolean mayBeClaimed() {
+    return claims || !snapshot.claims().isEmpty();
+  }
+
   private Boolean allocatedAsSeen(Job job) {
     return loaded.looksAt().contains("allocated") ? (Boolean) allocated(tree, job) : null;
   }
 
   private Request request(Job job) {
-    return request(loaded, job, allocatedAsSeen(job));
+    return request(loaded, job, allocatedAsSeen(job), mayBeClaimed());
   }
 
-  /** What a job asks for, as far as rules look at it. */
-  static Request request(Loaded loaded, Job job, Boolean allocated) {
-    return Request.of(job).onTerms(allocated).seen(loaded.looksAt());
+  /**
+   * What a job asks for, as far as rules look at it.
+   *
+   * @param claimed whether rules about claims may come true
+   */
+  static Request request(Loaded loaded, Job job, Boolean allocated, boolean claimed) {
+    return Request.of(job)
+        .onTerms(allocated)
+        .seen(claimed ? loaded.looksAt() : loaded.looksAtUnclaimed());
   }
 
   /** N5: it declares a minimum run time, and its account has a budget to pay it from. */
@@ -460,7 +471,8 @@ final class OneCycle {
   /** A turn of which nobody asks why the job waits: rules are asked only what they never were. */
   private void actingTurn(Job job, boolean first) {
     Reservation reservation = reservations.get(job.id());
-    Remembered.Shape shape = remembered.shape(job, allocatedAsSeen(job), room != null);
+    Remembered.Shape shape =
+        remembered.shape(job, allocatedAsSeen(job), mayBeClaimed(), room != null);
     boolean alike = !first && reservation == null && !mine(job.id());
     if (alike && remembered.waits(shape, board.version(), waiting)) {
       waits(job.id());
@@ -567,12 +579,18 @@ final class OneCycle {
 
   private MakingRoom.Found makeRoom(Job job, Request request, Object key, Showing showing) {
     int[] fitting = fitting(request, showing);
+    int[] open = fitting;
     if (claim != null && !mine(job.id())) {
       // On claimed placements room is made for the claimer alone (G3).
-      fitting = Arrays.stream(fitting).filter(place -> !board.isClaimed(place)).toArray();
+      open = Arrays.stream(fitting).filter(place -> !board.isClaimed(place)).toArray();
     }
     return room.make(
-        request, job, fitting, kinds -> judge(kinds, request, key, showing), remembered == null);
+        request,
+        job,
+        fitting,
+        open,
+        kinds -> judge(kinds, request, key, showing),
+        remembered == null);
   }
 
   /** Room for the claimer on what it has claimed (G3); null when there is none yet. */
@@ -664,8 +682,16 @@ final class OneCycle {
   private void carryOut(MakingRoom.Found found, Showing showing) {
     showing.turn();
     found.preempts().forEach(outcomes::add);
-    found.victims().forEach(v -> board.vacate(v, found.start().rule()));
-    started((Start) found.start().outcome(), found.start().rule(), null);
+    Runnable changes =
+        () -> {
+          found.victims().forEach(v -> board.vacate(v, found.start().rule()));
+          started((Start) found.start().outcome(), found.start().rule(), null);
+        };
+    if (claim == null && !judging.countsStarts() && !judging.countsRefusing()) {
+      board.asOne(changes); // who takes just what others left changes nothing for those that wait
+    } else {
+      changes.run();
+    }
     outcomes.add(found.start());
     swapped(showing, found.start());
     notified(showing.about(), found.start(), showing);
@@ -721,7 +747,7 @@ final class OneCycle {
         carryOut(found, showing);
         return found.start();
       }
-      showing.noRoom = noRoom(found);
+      showing.noRoom = found.noRoom();
       showing.add(showing.noRoom);
     }
     if (verdict == null && claims && room != null && claim == null && !vetoed(Veto.CLAIM)) {

@@ -45,6 +45,10 @@ public final class Policies {
           "allocated",
           "preemptible");
 
+  /** A condition of its own, not one that is negated. */
+  private static final Pattern NEEDS_CLAIM =
+      Pattern.compile("^\\s*Backfill\\s*\\(", Pattern.MULTILINE);
+
   /** Stands before the name of what was set for once, among a policy's texts. */
   private static final String SET = "--set ";
 
@@ -196,6 +200,7 @@ public final class Policies {
       throw new PolicyFault(faults);
     }
     Set<String> looksAt = new HashSet<>();
+    Set<String> looksAtUnclaimed = new HashSet<>();
     boolean countAlike = false;
     // Of nodes alike in all else the board shows the first by name; a preference may want the last.
     boolean nodesMatter =
@@ -203,7 +208,11 @@ public final class Policies {
     for (Rule rule : rules.values()) {
       if (rule.stage().ofTurn()) {
         String bare = Lint.bare(rule.text());
-        OPTIONAL_PARTS.stream().filter(part -> word(bare, part)).forEach(looksAt::add);
+        List<String> parts = OPTIONAL_PARTS.stream().filter(part -> word(bare, part)).toList();
+        looksAt.addAll(parts);
+        if (!needsClaim(Lint.conditions(bare))) {
+          looksAtUnclaimed.addAll(parts);
+        }
         nodesMatter |= word(Lint.conditions(bare), "node");
         countAlike |= word(Lint.conditions(bare), "gang");
         countAlike |= word(Lint.conditions(bare), "most_nodes");
@@ -234,10 +243,16 @@ public final class Policies {
         order,
         preference,
         Set.copyOf(looksAt),
+        Set.copyOf(looksAtUnclaimed),
         nodesMatter,
         countAlike,
         victims,
         choices.containsKey("explain") ? choices.get("explain").keys() : List.of());
+  }
+
+  /** Whether a rule can come true only while a claim stands. */
+  private static boolean needsClaim(String conditions) {
+    return NEEDS_CLAIM.matcher(conditions).find() && !word(conditions, "or");
   }
 
   private static boolean word(String text, String word) {
@@ -332,7 +347,7 @@ public final class Policies {
     // Without a tree of accounts, classes of priority say who ranks behind whom.
     List<String> all =
         order.usesTree()
-            ? List.of("preemption_margin", "preempt_window", "grace")
+            ? List.of("lookback", "preemption_margin", "preempt_window", "grace")
             : List.of("grace");
     for (String needed : all) {
       if (!parameters.containsKey(needed)) {

@@ -110,16 +110,17 @@ final class Remembered {
   }
 
   /** What a job asks for; {@code allocated} null where no rule looks at it. */
-  Shape shape(Job job, Boolean allocated, boolean makesRoom) {
-    Shape[] known = shapes.computeIfAbsent(job, j -> new Shape[2]);
-    int which = Boolean.TRUE.equals(allocated) ? 1 : 0;
+  Shape shape(Job job, Boolean allocated, boolean claimed, boolean makesRoom) {
+    Shape[] known = shapes.computeIfAbsent(job, j -> new Shape[4]);
+    boolean onTerms = Boolean.TRUE.equals(allocated);
+    int which = (onTerms ? 1 : 0) + (claimed ? 2 : 0);
     if (known[which] == null) {
-      Request request = OneCycle.request(loaded, job, allocated);
+      Request request = OneCycle.request(loaded, job, allocated, claimed);
       Shape ofRequest =
           interned.computeIfAbsent(new Asked(request, null, 0), a -> new Shape(a.request));
       ofRequest.forRequest = ofRequest;
       known[which] = ofRequest;
-      if (makesRoom && which == 1) {
+      if (makesRoom && onTerms) {
         known[which] =
             interned.computeIfAbsent(
                 new Asked(request, job.account(), MakingRoom.minimumUsage(job)),

@@ -58,9 +58,9 @@ final class SoonestRoom {
     return byTier.values().stream()
         .filter(all -> all.size() >= request.nodes())
         .map(all -> all.stream().sorted(soonestFirst).limit(request.nodes()).toList())
+        // The tier that is complete first, by its last placement.
         .min(
-            Comparator.<List<Ready>, Instant>comparing(all -> all.get(all.size() - 1).at())
-                .thenComparing(all -> -all.get(0).placement().tier().sortOrder())
+            Comparator.<List<Ready>, Ready>comparing(all -> all.get(all.size() - 1), soonestFirst)
                 .thenComparing(all -> all.get(0).placement().tier().name()))
         .map(all -> soonest(request, all));
   }

@@ -112,11 +112,12 @@ final class Victims {
     }
   }
 
-  /** Whether all of it together would make room. */
+  /** Whether all of it together would make room, were what is claimed there anybody's. */
   boolean possible(int nodes, int gpus, int[] fitting, Takers some) {
     Arrays.fill(enoughOfTier, 0);
     for (int place : fitting) {
-      if (board.at(place).idle() + some.freeable[place] >= gpus
+      Placement here = board.at(place);
+      if (here.idle() + here.claimed() + some.freeable[place] >= gpus
           && ++enoughOfTier[board.tier(place)] >= nodes) {
         return true;
       }

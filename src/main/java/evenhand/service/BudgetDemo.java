@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Collectors;
 
 /**
  * The demonstration of the policies with budgets: a tree of accounts on two nodes, and within two
@@ -93,7 +94,15 @@ final class BudgetDemo extends DemoPlay {
               ? "a1"
               : desk.job(finetune).on().get(0).node();
       Contract.NodeView node = contract.drain(drained, "a fan is loud", "demo");
-      LOG.info("Node {} is drained: {}; it waits for {}", drained, node.reason(), node.waitsFor());
+      LOG.info(
+          "Node {} is drained: {}; it waits for {}",
+          drained,
+          node.reason(),
+          node.waitsFor().isEmpty()
+              ? "nothing"
+              : node.waitsFor().stream()
+                  .map(w -> "job " + w.job() + " until " + w.until() + " (" + w.why() + ")")
+                  .collect(Collectors.joining(", ")));
     } catch (RuntimeException e) {
       LOG.warn("No node was drained: {}", e.getMessage());
     }

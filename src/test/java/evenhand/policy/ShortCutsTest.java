@@ -16,6 +16,8 @@ import org.junit.jupiter.api.Test;
  */
 class ShortCutsTest {
   private static final int SNAPSHOTS = Integer.getInteger("evenhand.random.count", 500);
+  private static final Set<String> ALL_PARTS =
+      Set.of("job", "account", "user", "priority", "minRuntimeSeconds", "resumable", "attempt");
 
   @Test
   void decisionsAreTheSameWithoutThem() throws Exception {
@@ -33,8 +35,8 @@ class ShortCutsTest {
             quick.base(),
             quick.order(),
             quick.preference(),
-            Set.of(
-                "job", "account", "user", "priority", "minRuntimeSeconds", "resumable", "attempt"),
+            ALL_PARTS,
+            ALL_PARTS,
             true,
             quick.countAlike(),
             quick.victims(),

@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A value that would silently switch its clause off is refused, as one that means nothing is. */
 class WindowsTest {
@@ -42,6 +44,57 @@ class WindowsTest {
             PolicyFault.class,
             () -> Policies.load(Optional.empty(), "budget", Map.of(name, value)));
     assertTrue(fault.getMessage().contains("parameter " + name), fault.getMessage());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "lookback",
+        "max_min_runtime",
+        "max_gpus_per_node",
+        "grace",
+        "preempt_window",
+        "preemption_margin",
+        "gang_reservation",
+        "reservation_margin",
+        "forced_release_charge"
+      })
+  void isRefusedWhereItIsMissing(String name) {
+    PolicyFault fault =
+        assertThrows(
+            PolicyFault.class, () -> Policies.load(without(name), "budget", Map.of()), name);
+    assertTrue(fault.getMessage().contains("\"" + name + "\""), fault.getMessage());
+  }
+
+  /** The rules, but that policy budget does not give this parameter. */
+  private static RuleFiles without(String parameter) {
+    RuleFiles all = RuleFiles.of(Optional.empty());
+    return new RuleFiles() {
+      @Override
+      public Optional<String> read(String path) throws PolicyFault {
+        return all.read(path)
+            .map(
+                text ->
+                    path.equals("policies/budget.yaml")
+                        ? text.replaceFirst("(?m)^  " + parameter + ":\\n(    .*\\n)+", "")
+                        : text);
+      }
+
+      @Override
+      public List<String> policies() throws PolicyFault {
+        return all.policies();
+      }
+
+      @Override
+      public List<String> ruleFiles() throws PolicyFault {
+        return all.ruleFiles();
+      }
+
+      @Override
+      public String where() {
+        return all.where();
+      }
+    };
   }
 
   @Test

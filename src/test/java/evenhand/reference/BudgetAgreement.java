@@ -30,7 +30,7 @@ final class BudgetAgreement {
   private final String name;
   private final Policy policy;
   private final LongFunction<Snapshot> worlds;
-  private final Function<Snapshot, List<Decided>> reading;
+  private final Function<Snapshot, BudgetReading.Read> reading;
 
   /**
    * @param settings parameters of the policy that are changed
@@ -40,7 +40,7 @@ final class BudgetAgreement {
       String name,
       Map<String, String> settings,
       LongFunction<Snapshot> worlds,
-      Function<Snapshot, List<Decided>> reading) {
+      Function<Snapshot, BudgetReading.Read> reading) {
     this.name = name;
     this.worlds = worlds;
     this.reading = reading;
@@ -55,7 +55,7 @@ final class BudgetAgreement {
    * Fails on the first snapshot that they decide differently, or that breaks what no decision may
    * break.
    *
-   * @return how often each outcome came, by its kind and clause
+   * @return how often each outcome came, by its kind and clause, and what else the reading met
    */
   Map<String, Integer> on(int usually) {
     int count = Integer.getInteger("evenhand.random.count", usually);
@@ -76,10 +76,12 @@ final class BudgetAgreement {
                 + "\non this snapshot, made smaller:\n"
                 + FailingSnapshot.text(least));
       }
-      for (Decided decided : reading.apply(snapshot)) {
+      BudgetReading.Read read = reading.apply(snapshot);
+      for (Decided decided : read.outcomes()) {
         String kind = decided.outcome().getClass().getSimpleName() + " by " + decided.rule();
         seen.merge(kind, 1, Integer::sum);
       }
+      read.met().forEach(kind -> seen.merge(kind, 1, Integer::sum));
     }
     System.out.printf("%s: %d random snapshots from seed %d on, %s%n", name, count, seed, seen);
     return seen;
@@ -87,7 +89,7 @@ final class BudgetAgreement {
 
   /** What is wrong with the decision on this snapshot, for people; null when nothing is. */
   String difference(Snapshot snapshot, long seed) {
-    List<String> expected = lines(reading.apply(snapshot));
+    List<String> expected = lines(reading.apply(snapshot).outcomes());
     Decision decision;
     Decision ofShuffled;
     try {

@@ -1,6 +1,7 @@
 package evenhand.reference;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -28,7 +29,9 @@ class BudgetAgreesWithPlainReadingTest {
             name,
             settings,
             seed -> BudgetSnapshots.of(seed, name),
-            snapshot -> BudgetReading.decide(snapshot, window, margin))
+            snapshot ->
+                new BudgetReading.Read(
+                    BudgetReading.decide(snapshot, window, margin), List.of()))
         .on(count);
   }
 }

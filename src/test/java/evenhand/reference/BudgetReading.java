@@ -65,6 +65,13 @@ public class BudgetReading {
     }
   }
 
+  /**
+   * What a reading comes to.
+   *
+   * @param met what kinds of things it has met on the way, for counting
+   */
+  record Read(List<Decided> outcomes, List<String> met) {}
+
   /** D1: the better tier, then the fullest node, then by name. */
   static final Comparator<Spot> PREFERENCE =
       Comparator.comparing((Spot spot) -> -spot.tier().sortOrder())
@@ -256,7 +263,7 @@ public class BudgetReading {
   }
 
   /** K2, K8, and whom K4 lets be ended for the job at all. */
-  private boolean mayEnd(Running run, Job job) {
+  final boolean mayEnd(Running run, Job job) {
     return mayYield(run, job)
         && endable(run)
         && (!run.allocated()
@@ -350,7 +357,7 @@ public class BudgetReading {
   boolean makesRoomForAnyone(Job job) {
     List<Running> endable = new ArrayList<>(running);
     endable.removeIf(run -> !endable(run));
-    return hasRoom(job, endable);
+    return hasRoom(job, spots, spot -> spot.idle + spot.claimed + leftBy(endable, spot));
   }
 
   /** N6, X1: as many fitting placements of one tier as it wants nodes. */

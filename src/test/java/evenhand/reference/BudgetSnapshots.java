@@ -45,6 +45,15 @@ final class BudgetSnapshots {
   private final Set<String> workStays = new HashSet<>();
   private int nextRunning = 1000;
   private int leaving = 6;
+  private int secondTier = 40;
+  private int secondTiersNodes = 25;
+  private int leastNodes = 1;
+  private int leastTops = 1;
+  private int least = 40;
+  private int stillProtected = 0;
+  private int onSameTerms = 0;
+  private int onTerms = 70;
+  private int leastJobs = 0;
 
   private BudgetSnapshots(long seed) {
     this.random = new SplittableRandom(seed);
@@ -67,13 +76,16 @@ final class BudgetSnapshots {
   static Snapshot withClaim(long seed, String policy) {
     BudgetSnapshots world = new BudgetSnapshots(seed);
     world.leaving = world.chance(40) ? 20 : 0;
+    world.leastNodes = 2;
+    world.leastTops = 2;
+    world.leastJobs = 3;
     world.makeTiers();
     world.makeAccounts();
     world.makePlacementsAndRunning();
     world.makeJobs();
     world.makeTakers();
     world.makeFirstLarge(policy);
-    if (world.chance(75)) {
+    if (world.chance(90)) {
       world.makeClaim(policy);
     }
     for (Placement placement : world.placements) {
@@ -81,6 +93,31 @@ final class BudgetSnapshots {
         world.workStays.add(placement.node());
       }
     }
+    return RandomSnapshots.shuffled(world.snapshot(policy), seed);
+  }
+
+  /**
+   * The snapshot of this seed, mostly with a first job that can claim and has a choice: of an
+   * account that has used least, larger than what is idle, with work around that is protected for
+   * some time yet, on nodes of two tiers.
+   */
+  static Snapshot claiming(long seed, String policy) {
+    BudgetSnapshots world = new BudgetSnapshots(seed);
+    world.leaving = world.chance(30) ? 15 : 0;
+    world.secondTier = 85;
+    world.secondTiersNodes = 90;
+    world.leastNodes = 3;
+    world.leastTops = 2;
+    world.least = 85;
+    world.stillProtected = world.chance(25) ? 40 : 85;
+    world.onTerms = 88;
+    world.onSameTerms = world.chance(50) ? 60 : 0;
+    world.makeTiers();
+    world.makeAccounts();
+    world.makePlacementsAndRunning();
+    world.makeJobs();
+    world.makeLeanest();
+    world.makeTakers();
     return RandomSnapshots.shuffled(world.snapshot(policy), seed);
   }
 
@@ -101,13 +138,13 @@ final class BudgetSnapshots {
 
   private void makeTiers() {
     tiers.add(new Tier("h100", 30, 989, 8, true, "gpuh100", "gpu:h100"));
-    if (chance(40)) {
+    if (chance(secondTier)) {
       tiers.add(new Tier("a100", chance(20) ? 30 : 20, 312, 8, true, "gpua100", "gpu:a100"));
     }
   }
 
   private void makeAccounts() {
-    int top = between(1, 4);
+    int top = between(leastTops, 4);
     for (int i = 0; i < top; i++) {
       grow("p" + i, null, between(1, 3));
     }
@@ -136,7 +173,7 @@ final class BudgetSnapshots {
   }
 
   private void makePlacementsAndRunning() {
-    int count = between(1, NODES.size());
+    int count = between(leastNodes, NODES.size());
     boolean alike = chance(50); // clusters for gangs are mostly of equal nodes
     boolean allUp = chance(55);
     int[] capacities = {1, 2, 4, 8};
@@ -145,13 +182,13 @@ final class BudgetSnapshots {
     List<Tier> tierOf = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       room.add(new int[] {alike ? capacityOfAll : capacities[random.nextInt(4)]});
-      tierOf.add(chance(75) ? tiers.get(0) : pick(tiers));
+      tierOf.add(chance(secondTiersNodes) ? pick(tiers) : tiers.get(0));
     }
     List<Integer> capacity = new ArrayList<>(room.stream().map(r -> r[0]).toList());
     for (int gangs = between(0, 2); gangs > 0; gangs--) {
       makeGang(tierOf, room);
     }
-    int full = between(40, 100);
+    int full = between(least, 100);
     for (int i = 0; i < count; i++) {
       while (room.get(i)[0] > 0 && chance(full)) {
         int gpus = Math.min(room.get(i)[0], chance(50) ? between(1, 2) : between(1, 8));
@@ -190,14 +227,19 @@ final class BudgetSnapshots {
   }
 
   private void run(List<Share> on) {
-    boolean allocated = chance(70);
+    boolean allocated = chance(onTerms);
     long minimum = MINIMA[random.nextInt(MINIMA.length)];
     if (allocated && minimum == 0) {
       minimum = 3600;
     }
     Instant started;
     int roll = random.nextInt(100);
-    if (roll < 25 && minimum > 0) {
+    if (minimum > 0 && chance(onSameTerms)) {
+      minimum = 3600;
+      started = NOW.minusSeconds(900);
+    } else if (minimum > 0 && chance(stillProtected)) {
+      started = NOW.minusSeconds(Math.min(minimum - 1, 900L * between(0, 3)));
+    } else if (roll < 25 && minimum > 0) {
       started = NOW.minusSeconds(minimum * between(1, 3)); // at a multiple, to the second
     } else if (roll < 40 && minimum > 0) {
       started = NOW.minusSeconds(minimum * between(1, 3) + between(-1, 1) + 1800L * between(0, 1));
@@ -221,7 +263,7 @@ final class BudgetSnapshots {
   }
 
   private void makeJobs() {
-    int count = chance(50) ? between(0, 3) : between(0, 12);
+    int count = leastJobs + (chance(50) ? between(0, 3) : between(0, 12));
     for (int i = 0; i < count; i++) {
       int nodes = chance(70) ? 1 : between(2, 4);
       int roll = random.nextInt(100);
@@ -242,6 +284,39 @@ final class BudgetSnapshots {
               chance(50),
               between(1, 3)));
     }
+  }
+
+  /** One account has used nothing, nor has any beside or below the accounts above it. */
+  private void makeLeanest() {
+    String leanest = pick(payers);
+    String top = leanest.contains(".") ? leanest.substring(0, leanest.indexOf('.')) : leanest;
+    for (int i = 0; i < accounts.size(); i++) {
+      Account a = accounts.get(i);
+      boolean ofIt = a.id().equals(top) || a.id().startsWith(top + ".");
+      double used = ofIt ? 0 : a.windowUsage() + (a.parent() == null ? 3e6 : 0);
+      accounts.set(i, new Account(a.id(), a.parent(), ofIt ? 1 : a.weight(), 0, used));
+    }
+    Placement as = pick(placements);
+    int numGpus = between(as.capacity() < 4 ? 1 : as.capacity() / 2, as.capacity());
+    long alike =
+        placements.stream()
+            .filter(p -> p.tier().equals(as.tier()) && p.capacity() >= numGpus)
+            .count();
+    int nodes = chance(50) ? 1 : (int) Math.min(alike, between(2, 3));
+    jobs.add(
+        new Job(
+            "lean",
+            leanest,
+            "kim",
+            nodes,
+            numGpus,
+            null,
+            0,
+            2,
+            NOW.minusSeconds(600),
+            MINIMA[between(1, MINIMA.length - 1)],
+            true,
+            1));
   }
 
   /** Starts that wait for those that leave: they hold the same GPUs already. */

@@ -40,6 +40,8 @@ final class ClaimReading extends BudgetReading {
   /** What has started in this cycle. */
   private final List<Running> begun = new ArrayList<>();
 
+  private final List<String> met = new ArrayList<>();
+
   private ClaimReading(
       Snapshot snapshot,
       Duration window,
@@ -53,20 +55,22 @@ final class ClaimReading extends BudgetReading {
   }
 
   /**
-   * All outcomes of the cycle.
+   * All outcomes of the cycle, and what kinds of claims it met.
    *
    * @param window K8's {@code preempt_window}, null for {@code always}
    * @param margin K5's {@code preemption_margin}
    * @param mayClaim whether {@code gang_reservation} is {@code claim}
    * @param reservationMargin G4's {@code reservation_margin}
    */
-  static List<Decided> decide(
+  static Read decide(
       Snapshot snapshot,
       Duration window,
       double margin,
       boolean mayClaim,
       double reservationMargin) {
-    return new ClaimReading(snapshot, window, margin, mayClaim, reservationMargin).read();
+    ClaimReading reading =
+        new ClaimReading(snapshot, window, margin, mayClaim, reservationMargin);
+    return new Read(reading.read(), reading.met);
   }
 
   @Override
@@ -103,7 +107,25 @@ final class ClaimReading extends BudgetReading {
         claimer = job;
       }
     }
-    return claimer == null || placementIsLost() || overtaken(claimer) || !mayClaim;
+    List<String> why = new ArrayList<>();
+    if (claimer == null) {
+      why.add("claim ends: its job is gone");
+    }
+    if (placementIsLost()) {
+      why.add("claim ends: a placement is lost");
+    }
+    if (claimer != null && overtaken(claimer)) {
+      boolean own = queue.get(0).account().equals(claimer.account());
+      why.add("claim ends: overtaken by " + (own ? "its own account" : "another account"));
+    }
+    if (!mayClaim) {
+      why.add("claim ends: there are none any more");
+    }
+    met.addAll(why);
+    if (why.isEmpty() && !queue.get(0).id().equals(claimer.id())) {
+      met.add("claim stands within the margin");
+    }
+    return !why.isEmpty();
   }
 
   /**
@@ -144,7 +166,15 @@ final class ClaimReading extends BudgetReading {
 
   @Override
   List<Share> start(Job job, boolean allocated, List<Running> victims, String rule) {
+    int ofClaimed = claimed();
     List<Share> on = super.start(job, allocated, victims, rule);
+    if (isClaimer(job)) {
+      boolean there =
+          on.stream().allMatch(share -> claim.gpusOn(share.node(), share.tier()) > 0);
+      met.add("claimer starts by " + rule + (there ? "" : " elsewhere"));
+    } else if (claimed() < ofClaimed) {
+      met.add((allocated ? "allocated" : "unallocated") + " work starts on claimed GPUs");
+    }
     Instant now = snapshot.now();
     Instant until = allocated ? now.plusSeconds(job.minRuntimeSeconds()) : now;
     begun.add(new Running(job.id(), job.account(), on, now, until, allocated, job.resumable()));
@@ -190,6 +220,10 @@ final class ClaimReading extends BudgetReading {
     int free = spot.idle + spot.claimed;
     int atMost = spot.placement.capacity() - free - leftBy(stays, spot);
     return Math.max(0, Math.min(leftBy(there, spot), atMost));
+  }
+
+  private int claimed() {
+    return spots.stream().mapToInt(spot -> spot.claimed).sum();
   }
 
   /** V1: to the claimer what it has claimed is idle. */
@@ -247,12 +281,11 @@ final class ClaimReading extends BudgetReading {
     return made;
   }
 
-  @Override
-  boolean makesRoomForAnyone(Job job) {
-    madeOn = spot -> isClaimer(job) || !isClaimed(spot);
-    boolean makes = super.makesRoomForAnyone(job);
-    madeOn = spot -> true;
-    return makes;
+  /** Whether K4 would make room for it, were what is claimed anybody's. */
+  private boolean wouldMakeRoom(Job job) {
+    List<Running> victims = new ArrayList<>(running);
+    victims.removeIf(run -> !mayEnd(run, job));
+    return hasRoom(job, spots, spot -> spot.idle + spot.claimed + leftBy(victims, spot));
   }
 
   @Override
@@ -261,19 +294,24 @@ final class ClaimReading extends BudgetReading {
       decide(new Wait(job.id(), "GATHERING", null, ""), "G2");
       return true;
     }
-    if (claim == null || mayUseClaimed(job)) {
+    if (claim == null || !tree.allocated(job)) {
       return false;
     }
+    boolean room = wouldMakeRoom(job);
+    boolean held = room;
     for (Spot spot : spots) {
-      if (fits(spot.placement, job)
-          && spot.up()
-          && spot.idle < job.numGpus()
-          && spot.idle + spot.claimed >= job.numGpus()) {
-        decide(new Wait(job.id(), "HELD_BY_RESERVATION", claim.job(), ""), "G3");
-        return true;
-      }
+      held |=
+          !mayUseClaimed(job)
+              && fits(spot.placement, job)
+              && spot.up()
+              && spot.idle < job.numGpus()
+              && spot.idle + spot.claimed >= job.numGpus();
     }
-    return false;
+    if (held) {
+      met.add("told of the claim for its " + (room ? "room" : "idle GPUs"));
+      decide(new Wait(job.id(), "HELD_BY_RESERVATION", claim.job(), ""), "G3");
+    }
+    return held;
   }
 
   // ---- G1, G2: what the first job claims
@@ -303,6 +341,10 @@ final class ClaimReading extends BudgetReading {
       }
       readyAt = ready.at.isAfter(readyAt) ? ready.at : readyAt;
     }
+    for (Ready ready : chosen) {
+      meets(ready);
+    }
+    met.add(job.nodes() > 1 ? "claims as a gang" : "claims one node");
     decide(new Claimed(job.id(), on, readyAt, yields), "G2");
     claim = new Claim(job.id(), on, snapshot.now(), readyAt, yields);
     return true;
@@ -319,14 +361,54 @@ final class ClaimReading extends BudgetReading {
     }
     all.sort(Comparator.comparing(Ready::at).thenComparing(Ready::spot, PREFERENCE));
     Map<String, List<Ready>> ofTier = new LinkedHashMap<>();
+    List<Ready> soonest = null;
     for (Ready ready : all) {
       List<Ready> some = ofTier.computeIfAbsent(ready.spot.tier().name(), t -> new ArrayList<>());
       some.add(ready);
-      if (some.size() == job.nodes()) {
-        return some; // the first tier that is complete is the soonest
+      if (some.size() == job.nodes() && soonest == null) {
+        soonest = List.copyOf(some); // the first tier that is complete is the soonest
+      } else if (soonest != null) {
+        meetsChoice(job, soonest, some);
       }
     }
-    return null;
+    return soonest;
+  }
+
+  /** Counts what else could have been claimed: more of its tier, or another tier. */
+  private void meetsChoice(Job job, List<Ready> chosen, List<Ready> other) {
+    Ready last = chosen.get(chosen.size() - 1);
+    Ready left = other.get(other.size() - 1);
+    String when = left.at.equals(last.at) ? " that is ready at the same time" : " that is later";
+    if (left.spot.tier().equals(last.spot.tier())) {
+      met.add("claims and leaves a placement" + when);
+    } else if (other.size() == job.nodes()) {
+      met.add("claims and leaves a tier" + when);
+    }
+  }
+
+  /** Counts what a placement that is claimed counts on. */
+  private void meets(Ready ready) {
+    if (ready.spot.idle > 0) {
+      met.add("claims idle GPUs");
+    }
+    if (ready.yields.size() > 1) {
+      met.add("claims what several of one placement leave");
+    }
+    for (Running run : ready.yields) {
+      boolean later =
+          run.allocated()
+              && leavesAt(run).isAfter(snapshot.now())
+              && leavesAt(run).isAfter(run.protectedUntil());
+      met.add(
+          !run.allocated()
+              ? "counts on unallocated work"
+              : later
+                  ? "counts on the next slice"
+                  : endable(run) ? "counts on unprotected work" : "counts on protected work");
+      if (run.on().size() > 1) {
+        met.add("counts on a gang");
+      }
+    }
   }
 
   /** When a placement has enough GPUs by the contracts of those that run there; null for never. */

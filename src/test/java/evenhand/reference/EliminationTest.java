@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class EliminationTest {
   private static final long SEED = 20_261_131L;
   private static final Set<String> FITTING =
-      Set.of("free", "ahead", "reserved", "few_idle", "protected", "over_share");
+      Set.of("free", "ahead", "reserved", "few_idle", "protected", "over_share", "held_by_reservation");
 
   @Test
   void underReservation() throws PolicyFault {
@@ -46,6 +46,17 @@ class EliminationTest {
       hold(policy, BudgetSnapshots.of(seed, "budget"), seed, seen);
     }
     assertThat(seen.keySet()).contains("few_idle", "protected", "over_share", "too_small");
+  }
+
+  @Test
+  void underClaims() throws PolicyFault {
+    Policy policy =
+        Policies.load(Optional.empty(), "budget", Map.of("gang_reservation", "claim"));
+    Map<String, Integer> seen = new TreeMap<>();
+    for (long seed = SEED; seed < SEED + 150; seed++) {
+      hold(policy, BudgetSnapshots.withClaim(seed, "budget"), seed, seen);
+    }
+    assertThat(seen.keySet()).contains("reserved", "held_by_reservation");
   }
 
   private static void hold(Policy policy, Snapshot world, long seed, Map<String, Integer> seen) {
@@ -79,6 +90,8 @@ class EliminationTest {
             assertThat(row.idle()).as(told).isGreaterThanOrEqualTo(job.numGpus());
             assertThat(row.idle() - row.reserved()).as(told).isLessThan(job.numGpus());
           }
+          case "held_by_reservation" ->
+              assertThat(row.holder()).as(told).isEqualTo(world.claims().get(0).job());
           case "few_idle", "protected", "over_share" ->
               assertThat(row.idle()).as(told).isLessThan(job.numGpus());
           case "draining", "down" -> {

@@ -58,21 +58,13 @@ class DecisionsRoute {
         desk.findDecisions(
             new DecisionFilter(
                 job,
-                word(query, "account"),
-                word(query, "clause"),
+                query.text("account"),
+                query.text("clause"),
                 query.time("since"),
                 query.time("until")),
             query.limit(),
             query.cursor()),
         Views.DecisionLine::of);
-  }
-
-  private static String word(Query query, String name) {
-    String text = query.text(name);
-    if (text != null && text.indexOf('\0') >= 0) {
-      throw Query.fault(name, "holds a NUL character; there is none of that name");
-    }
-    return text;
   }
 
   @GetMapping("/decisions/{id}/snapshot")

@@ -161,7 +161,7 @@ class JobsRoute {
     Query query = Query.only(request, "against", "at", "changes", "estimate");
     String other = query.text("against");
     Desk.WhyAsked asked =
-        new Desk.WhyAsked(query.instant("at"), query.flag("changes"), query.flag("estimate"));
+        new Desk.WhyAsked(query.time("at"), query.flag("changes"), query.flag("estimate"));
     if (asked.at() != null && (other != null || asked.estimate())) {
       throw Query.fault("at", "cannot stand beside against or estimate, which are about now");
     }

@@ -26,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -47,6 +48,7 @@ class LedgerRoute {
   private static final List<String> KINDS =
       Arrays.stream(Ledger.Owner.values()).map(Ledger.Owner::word).toList();
   private static final double MOST = 1e18;
+  private static final Pattern JOB = Pattern.compile("[1-9][0-9]{0,17}");
 
   private static final Field<String> ACCOUNT =
       Field.text("account").means("the account whose usage moves");
@@ -128,11 +130,10 @@ class LedgerRoute {
   }
 
   private static Long job(String text) {
-    try {
-      return text == null ? null : Long.valueOf(text);
-    } catch (NumberFormatException e) {
-      throw Query.fault("job", "is no id of a job: a whole number is");
+    if (text != null && !JOB.matcher(text).matches()) {
+      throw Query.fault("job", "is no id of a job: a whole number is, as it was given");
     }
+    return text == null ? null : Long.valueOf(text);
   }
 
   private static String kind(String text, List<String> known) {

@@ -20,6 +20,8 @@ final class Query {
   static final int MOST = 1000;
   static final int USUAL = 100;
   private static final Pattern WHOLE = Pattern.compile("[0-9]{1,9}");
+  private static final Instant FIRST = Instant.parse("0000-01-01T00:00:00Z");
+  private static final Instant END = Instant.parse("+10000-01-01T00:00:00Z");
 
   private final HttpServletRequest request;
 
@@ -77,16 +79,6 @@ final class Query {
     return "true".equals(value);
   }
 
-  /** A parameter as an instant; null where it is not given. */
-  Instant instant(String name) {
-    String value = text(name);
-    try {
-      return value == null ? null : Instant.parse(value);
-    } catch (DateTimeParseException e) {
-      throw fault(name, "must be a time in UTC such as 2026-04-10T09:00:00Z");
-    }
-  }
-
   /** Checks that a request which is no list has no parameters. */
   static void ofNothing(HttpServletRequest request) {
     // not getParameterMap: that would read a body that says it is a web form
@@ -114,20 +106,30 @@ final class Query {
     return text("cursor");
   }
 
-  /** A filter's value; null when it is not given or empty. */
+  /**
+   * A filter's value; null when it is not given or empty. None has a NUL character: nothing is
+   * named with one, and the database cannot even be asked for it.
+   */
   String text(String name) {
     String value = request.getParameter(name);
+    if (value != null && value.indexOf('\0') >= 0) {
+      throw fault(name, "holds a NUL character; there is none of that name");
+    }
     return value == null || value.isEmpty() ? null : value;
   }
 
-  /** A filter's value as a time; null when it is not given. */
+  /** A filter's value as a time of the years 0000 to 9999; null when it is not given. */
   Instant time(String name) {
     String text = text(name);
     try {
-      return text == null ? null : Instant.parse(text);
+      Instant time = text == null ? null : Instant.parse(text);
+      if (time == null || (!time.isBefore(FIRST) && time.isBefore(END))) {
+        return time;
+      }
     } catch (DateTimeParseException e) {
-      throw fault(name, "must be a time such as 2026-04-10T09:00:00Z");
+      // told below
     }
+    throw fault(name, "must be a time in UTC such as 2026-04-10T09:00:00Z");
   }
 
   /** A part of a list that is at hand as a whole. */

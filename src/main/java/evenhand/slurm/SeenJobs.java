@@ -10,14 +10,14 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * Our jobs in an answer of squeue or sacct.
  *
- * @param jobs those whose name is a token, whichever installation's
+ * @param jobs those whose name is, or was, a token, whichever installation's
  * @param finishing those of them that are completing: RUNNING to the cycle
  * @param unsure those that failed and whose exit code the answer leaves open
  * @param strange why other rows, not ours, could not be read
@@ -40,6 +40,7 @@ record SeenJobs(
   static final String COLUMNS_WITH_USER = COLUMNS + ",UserName:100";
 
   private static final Pattern OURS = Pattern.compile("evenhand-[0-9a-z]{1,16}-\\d+-\\d+");
+  private static final String NAME = " NAME ";
 
   /** Reasons for which Slurm keeps a job waiting that it will not start as it is. */
   private static final Pattern NEVER =
@@ -60,29 +61,38 @@ record SeenJobs(
    *     read
    */
   static SeenJobs ofQueue(String answer) {
-    return of(answer, Jobs.read(answer, ZONE), job -> true);
+    return of(answer, Jobs.read(answer, ZONE));
   }
 
   /**
-   * @param mine whether a job that has one of our names is one of ours
+   * @param named the name that a job of ours was given, whatever it is called by now; null for
+   *     others
    */
-  static SeenJobs ofQueue(String answer, Predicate<Job> mine) {
-    return of(answer, Jobs.read(answer, ZONE), mine);
+  static SeenJobs ofQueue(String answer, Function<Job, String> named) {
+    return of(answer, Jobs.read(answer, ZONE), named);
   }
 
   static SeenJobs of(String answer, Reading<Job> reading) {
-    return of(answer, reading, job -> true);
+    return of(answer, reading, Job::name);
   }
 
-  private static SeenJobs of(String answer, Reading<Job> reading, Predicate<Job> mine) {
+  private static SeenJobs of(String answer, Reading<Job> reading, Function<Job, String> named) {
     List<SeenJob> jobs = new ArrayList<>();
     List<SeenJob> finishing = new ArrayList<>();
     List<SeenJob> unsure = new ArrayList<>();
     List<String> strange = new ArrayList<>();
-    List<Job> ours = new ArrayList<>();
     for (Job job : reading.values()) {
-      if (job.name() != null && Token.read(job.name()).isPresent() && mine.test(job)) {
-        ours.add(job);
+      String name = named.apply(job);
+      if (name == null || Token.read(name).isEmpty()) {
+        continue;
+      }
+      SeenJob seen = seen(job, name);
+      jobs.add(seen);
+      if (job.flags().contains("COMPLETING")) {
+        finishing.add(seen);
+      }
+      if (seen.state() == SeenJob.State.FAILED && job.exitCode() == null) {
+        unsure.add(seen);
       }
     }
     String[] lines = answer.split("\r?\n", -1);
@@ -91,7 +101,7 @@ record SeenJobs(
         throw new IllegalArgumentException(fault.text());
       }
       String line = fault.line() <= lines.length ? lines[fault.line() - 1] : "";
-      if (!OURS.matcher(line).find()) {
+      if (!isOurs(lines[0], line)) {
         strange.add(fault.text());
         continue;
       }
@@ -101,17 +111,17 @@ record SeenJobs(
       }
       jobs.add(undying);
     }
-    for (Job job : ours) {
-      SeenJob seen = seen(job);
-      jobs.add(seen);
-      if (job.flags().contains("COMPLETING")) {
-        finishing.add(seen);
-      }
-      if (seen.state() == SeenJob.State.FAILED && job.exitCode() == null) {
-        unsure.add(seen);
-      }
-    }
     return new SeenJobs(jobs, finishing, unsure, strange);
+  }
+
+  /**
+   * Whether a row that cannot be read is a job's of ours: by where the name stands. Anybody's name
+   * may hold line ends, and our names after them, and must not spoil the answer.
+   */
+  private static boolean isOurs(String header, String line) {
+    int at = header.indexOf(NAME) + 1;
+    Matcher name = OURS.matcher(line);
+    return at == 0 ? name.find() : at < line.length() && name.region(at, line.length()).lookingAt();
   }
 
   /**
@@ -151,14 +161,18 @@ record SeenJobs(
 
   /** One job as the cycle sees it. */
   static SeenJob seen(Job job) {
+    return seen(job, job.name());
+  }
+
+  private static SeenJob seen(Job job, String name) {
     SeenJob.State state = state(job);
     int restarts = job.restarts() == null ? 0 : job.restarts();
     // One that was queued again is counted as started again while the run before still completes,
     // with the moment of that for its start: it is still that run.
     boolean runBefore = restarts > 0 && job.flags().contains("COMPLETING");
     return new SeenJob(
-        job.jobRaw() == null ? job.job() : job.jobRaw(),
-        job.name(),
+        number(job),
+        name,
         state,
         job.submit(),
         runBefore ? null : job.start(),
@@ -167,6 +181,11 @@ record SeenJobs(
         reason(job, state),
         state == SeenJob.State.RUNNING ? on(job) : List.of(),
         runBefore ? restarts - 1 : restarts);
+  }
+
+  /** The number that Slurm itself knows a job by. */
+  static String number(Job job) {
+    return job.jobRaw() == null ? job.job() : job.jobRaw();
   }
 
   private static SeenJob.State state(Job job) {

@@ -53,6 +53,7 @@ public final class SlurmCluster implements Cluster {
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss").withZone(ZoneOffset.UTC);
 
   private static final int MOST_USERS = 20_000;
+  private static final int MOST_NAMED = 100_000;
 
   private final SlurmSettings settings;
   private final Clock clock;
@@ -67,16 +68,31 @@ public final class SlurmCluster implements Cluster {
   private Function<Token, String> userOf = token -> null;
 
   /** Whose the attempts are that were asked about lately. */
-  private final Map<Token, String> users =
-      Collections.synchronizedMap(
-          new LinkedHashMap<>(16, 0.75f, true) {
-            private static final long serialVersionUID = 1L;
+  private final Map<Token, String> users = latest(MOST_USERS);
 
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<Token, String> eldest) {
-              return size() > MOST_USERS;
-            }
-          });
+  /**
+   * Our jobs as they were seen before, by number. A job may change its own name (scontrol update),
+   * and must not escape its bill, nor be lost, by that.
+   */
+  private final Map<String, Named> named = latest(MOST_NAMED);
+
+  /**
+   * @param submittedAt with the number tells a job from another that has its number later
+   */
+  private record Named(String name, Instant submittedAt) {}
+
+  /** A map that forgets what was not asked for longest. */
+  private static <K, V> Map<K, V> latest(int most) {
+    return Collections.synchronizedMap(
+        new LinkedHashMap<>(16, 0.75f, true) {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
+            return size() > most;
+          }
+        });
+  }
 
   public SlurmCluster(SlurmSettings settings, Clock clock) {
     this(settings, clock, System.getenv());
@@ -150,7 +166,7 @@ public final class SlurmCluster implements Cluster {
       throw new ReadingFailed(answer.sentence());
     }
     try {
-      return SeenJobs.ofQueue(answer.out(), this::isMine);
+      return SeenJobs.ofQueue(answer.out(), this::named);
     } catch (IllegalArgumentException e) {
       throw new ReadingFailed("squeue: " + e.getMessage(), e);
     }
@@ -165,6 +181,22 @@ public final class SlurmCluster implements Cluster {
     command.addAll(filter);
     command.add("--Format=" + (settings.asUser() ? SeenJobs.COLUMNS_WITH_USER : SeenJobs.COLUMNS));
     return command;
+  }
+
+  /** The name of a job of ours, as it was when it was first seen; null for a job of others. */
+  private String named(Job job) {
+    String number = SeenJobs.number(job);
+    Named before = named.get(number);
+    if (before != null && before.submittedAt().equals(job.submit())) {
+      return before.name();
+    }
+    if (job.name() == null || Token.read(job.name()).isEmpty() || !isMine(job)) {
+      return null;
+    }
+    if (job.submit() != null) {
+      named.put(number, new Named(job.name(), job.submit()));
+    }
+    return job.name();
   }
 
   /** Anybody may give a job one of our names; where jobs are their users', whose it is tells. */
@@ -482,10 +514,6 @@ public final class SlurmCluster implements Cluster {
         Jobs.read(who.out(), SeenJobs.ZONE).values().stream()
             .filter(j -> clusterJob.equals(j.job()) || clusterJob.equals(j.jobRaw()))
             .findFirst();
-    if (job.isPresent() && token.text().equals(job.get().name()) && !isMine(job.get())) {
-      log.warn("Slurm job {} has the name {} and is not its user's", clusterJob, token.text());
-      return new Ours(null, null);
-    }
     boolean gone = job.isEmpty() && who.out().strip().lines().count() == 1;
     if (gone) {
       return new Ours(null, null);
@@ -493,13 +521,14 @@ public final class SlurmCluster implements Cluster {
     if (job.isEmpty()) {
       return new Ours(null, "squeue's answer about job " + clusterJob + " is not understood");
     }
-    if (!token.text().equals(job.get().name())) {
+    if (!token.text().equals(named(job.get()))) {
       // Slurm's numbers start over: this one is another job by now, so ours has ended.
       log.warn(
-          "Slurm job {} is no longer {} but {}; it is left alone",
+          "Slurm job {} is not {} but {} of {}; it is left alone",
           clusterJob,
           token.text(),
-          job.get().name());
+          job.get().name(),
+          job.get().user() == null ? "this user" : job.get().user());
       return new Ours(null, null);
     }
     return new Ours(SeenJobs.seen(job.get()).state(), null);

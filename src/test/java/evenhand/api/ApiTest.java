@@ -397,6 +397,26 @@ class ApiTest {
     problem(SERVER.get(path), 422, "INVALID_REQUEST");
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "ledger?account=%00",
+        "ledger?node=n%00",
+        "ledger?tier=%00",
+        "ledger?job=01",
+        "ledger?from=%2B1000000000-12-31T23:59:59Z",
+        "ledger?to=-0001-12-31T23:59:59Z",
+        "decisions?account=%00",
+        "decisions?clause=%00",
+        "decisions?since=%2B10000-01-01T00:00:00Z",
+        "jobs?account=%00",
+        "jobs/1/why?at=%2B10000-01-01T00:00:00Z",
+        "events?account=%00"
+      })
+  void whatTheDatabaseCannotBeAskedForIsRefused(String query) throws Exception {
+    problem(SERVER.get("/v1/" + query), 422, "INVALID_REQUEST");
+  }
+
   /** One request by hand, for what no client would send. */
   private static String raw(String head) throws Exception {
     try (Socket socket = new Socket("127.0.0.1", SERVER.port())) {

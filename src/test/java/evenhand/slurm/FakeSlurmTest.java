@@ -315,4 +315,21 @@ class FakeSlurmTest {
                 "scancel ended with exit code 8: scancel: error: Kill job error on job id 7: Denied"));
     assertThat(Optional.of(TOKEN)).isPresent();
   }
+
+  @Test
+  void aJobThatChangesItsNameStaysOursUntilItsNumberIsAnothers() throws ReadingFailed {
+    fake.printing("scontrol", "NodeName=n1 State=IDLE Gres=gpu:4090:2 GresUsed=gpu:4090:0\n");
+    String ours = SeenTest.HEADER + SeenTest.job("7", "RUNNING", "0", NAME, "None");
+    fake.printing("squeue", ours);
+    assertThat(cluster.read().jobs()).hasSize(1);
+
+    String renamed = SeenTest.HEADER + SeenTest.job("7", "RUNNING", "0", "else", "None");
+    fake.printing("squeue", renamed);
+    assertThat(cluster.read().jobs()).singleElement().extracting(SeenJob::name).isEqualTo(NAME);
+    assertThat(cancel(renamed)).isEqualTo(new Cancellation.Done());
+    assertThat(fake.read("scancel.asked")).isEqualTo("7\n");
+
+    fake.printing("squeue", renamed.replace("2026-01-01T00:00:01", "2026-01-01T00:00:02"));
+    assertThat(cluster.read().jobs()).isEmpty();
+  }
 }

@@ -263,6 +263,7 @@ class SeenTest {
             + job("5", "RUNNING", "0", "somebody's | job", "None")
             + job("6", "WEIRD", "0", "foreign", "None")
             + job("8", "RUNNING", "0", "two", "None").replace("two", "t\ntwo")
+            + job("9", "RUNNING", "0", "two", "None").replace("two", "t\n" + TOKEN)
             + job("7", "RUNNING", "0", TOKEN, "None");
     SeenJobs seen = SeenJobs.ofQueue(answer);
     assertThat(seen.jobs()).extracting(SeenJob::clusterJob).containsExactly("7");

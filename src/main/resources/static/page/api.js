@@ -14,11 +14,13 @@ export class Refused extends Error {
   }
 }
 
-/** Told when a token is missing or not good any more. */
+/** Told when a token is missing or not good any more, with what the service says to that. */
 export const needs = { signIn: null };
 
-export function setToken(value) {
+/** @param keep false for one that is only tried */
+export function setToken(value, keep = true) {
   token = value || null;
+  if (!keep) return;
   try {
     if (token) sessionStorage.setItem(TOKEN, token); else sessionStorage.removeItem(TOKEN);
   } catch (e) { /* then it is asked for again */ }
@@ -54,8 +56,9 @@ async function call(method, path, body, signal) {
   let read = null;
   try { read = said ? JSON.parse(said) : null; } catch (e) { /* no answer of this service */ }
   if (answer.ok && read !== null) return read;
-  if (answer.status === 401 && needs.signIn) needs.signIn();
-  throw new Refused(answer.status, read && read.code || "HTTP_" + answer.status, words(answer.status, read), read);
+  const refused = new Refused(answer.status, read && read.code || "HTTP_" + answer.status, words(answer.status, read), read);
+  if (answer.status === 401 && needs.signIn) needs.signIn(refused.message);
+  throw refused;
 }
 function words(status, problem) {
   if (status !== 404 && problem && Array.isArray(problem.errors) && problem.errors.length)
@@ -108,7 +111,14 @@ export function listen(heard, status) {
     const h = headers({ Accept: "text/event-stream" });
     if (last) h["Last-Event-ID"] = last;
     const answer = await fetch("/v1/events", { headers: h, signal: abort.signal, cache: "no-store" });
-    if (answer.status === 401 && needs.signIn) needs.signIn();
+    if (answer.status === 401 || answer.status === 403) {
+      // Whoever may not listen now may not in a minute either.
+      stopped = true;
+      const said = await answer.json().catch(() => null);
+      if (answer.status === 401 && needs.signIn) needs.signIn(words(401, said));
+      else status("broken");
+      return;
+    }
     if (!answer.ok || !answer.body) throw new Error("status " + answer.status);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";

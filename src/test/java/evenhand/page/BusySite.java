@@ -8,6 +8,7 @@ import evenhand.store.Database;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -34,8 +35,9 @@ final class BusySite implements AutoCloseable {
    *
    * @param folder for its files
    * @param nodes of 8 GPUs each
+   * @param more settings, as {@code --key=value}
    */
-  BusySite(Path folder, int nodes) throws Exception {
+  BusySite(Path folder, int nodes, String... more) throws Exception {
     StringBuilder site =
         new StringBuilder(
             """
@@ -66,13 +68,16 @@ final class BusySite implements AutoCloseable {
     }
     Path settings = Files.writeString(folder.resolve("site.yaml"), site);
     PGSimpleDataSource database = (PGSimpleDataSource) Database.fresh();
-    context =
-        Service.start(
-            "--server.port=0",
-            "--spring.config.additional-location=" + settings,
-            "--spring.datasource.url=" + database.getURL(),
-            "--spring.datasource.username=" + database.getUser(),
-            "--logging.level.evenhand=warn");
+    List<String> all =
+        new ArrayList<>(
+            List.of(
+                "--server.port=0",
+                "--spring.config.additional-location=" + settings,
+                "--spring.datasource.url=" + database.getURL(),
+                "--spring.datasource.username=" + database.getUser(),
+                "--logging.level.evenhand=warn"));
+    all.addAll(List.of(more));
+    context = Service.start(all.toArray(String[]::new));
   }
 
   URI url() {
@@ -93,12 +98,16 @@ final class BusySite implements AutoCloseable {
   }
 
   String submit(String name, String account, int gpus, int minimum, int runs) {
+    return submit("kim", name, account, gpus, minimum, runs);
+  }
+
+  String submit(String user, String name, String account, int gpus, int minimum, int runs) {
     return desk()
         .submit(
             new NewJob(
                 name,
                 account,
-                "kim",
+                user,
                 null,
                 1,
                 gpus,

@@ -35,7 +35,7 @@ function headers(more) {
   return h;
 }
 
-async function call(method, path, body, signal) {
+async function call(method, path, body, signal, tries) {
   const gone = new AbortController();
   const timer = setTimeout(() => gone.abort(), 20000);
   if (signal) signal.addEventListener("abort", () => gone.abort());
@@ -57,7 +57,7 @@ async function call(method, path, body, signal) {
   try { read = said ? JSON.parse(said) : null; } catch (e) { /* no answer of this service */ }
   if (answer.ok && read !== null) return read;
   const refused = new Refused(answer.status, read && read.code || "HTTP_" + answer.status, words(answer.status, read), read);
-  if (answer.status === 401 && needs.signIn) needs.signIn(refused.message);
+  if (answer.status === 401 && needs.signIn && !tries) needs.signIn(refused.message);
   throw refused;
 }
 function words(status, problem) {
@@ -67,6 +67,8 @@ function words(status, problem) {
 }
 
 export const get = (path, signal) => call("GET", path, undefined, signal);
+/** Whose the token is; one that is not good is nobody's, and nothing is asked for because of it. */
+export const whoAmI = () => call("GET", "/v1/me", undefined, undefined, true);
 export const post = (path, body) => call("POST", path, body);
 export const put = (path, body) => call("PUT", path, body);
 

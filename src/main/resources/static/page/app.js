@@ -1,7 +1,7 @@
 // The frame around all pages: which one is shown, what it is told, and who looks at it.
 import { el, text, attr, fill, ask, field, state, skeleton, button, say } from "./dom.js";
 import { t, lang, setLang, clock, human, LANGS } from "./words.js";
-import { get, listen, needs, setToken, hasToken } from "./api.js";
+import { get, whoAmI, listen, needs, setToken, hasToken } from "./api.js";
 import { takeAccounts } from "./colours.js";
 import { redraw } from "./charts.js";
 import * as now from "./now.js";
@@ -241,24 +241,20 @@ needs.signIn = (because) => { if (!signedOut()) signOut(hasToken() ? because : n
 
 /** Who looks; without a token it is only asked whether the service wants one. */
 async function fetchMe() {
-  const was = needs.signIn;
-  needs.signIn = null;
-  try {
-    if (!hasToken()) {
-      app.me = (await get("/v1/access")).security === "on" ? STRANGER : NOBODY;
-      return;
-    }
-    const me = await get("/v1/me");
-    app.me = { ...NOBODY, ...me, user: me.user || me.name };
-    outBecause = null;
-  } finally {
-    needs.signIn = was;
+  if (!hasToken()) {
+    app.me = (await get("/v1/access")).security === "on" ? STRANGER : NOBODY;
+    return;
   }
+  const me = await whoAmI();
+  if (!hasToken()) return; // signed out meanwhile
+  app.me = { ...NOBODY, ...me, user: me.user || me.name };
+  outBecause = null;
 }
 
-let stop = null;
+let stop = null, turns = 0;
 /** @param first whether the page was just opened */
 async function everything(first) {
+  const turn = ++turns;
   top();
   liveIs("starting");
   if (stop) stop();
@@ -267,6 +263,7 @@ async function everything(first) {
     if (e.status === 401) { setToken(null); outBecause = sentence(e.message); app.me = STRANGER; }
     /* else the page itself says that the service is away */
   }
+  if (turn !== turns) return; // somebody signed in or out meanwhile
   whoIs();
   live.hidden = signedOut();
   leave();
@@ -276,7 +273,7 @@ async function everything(first) {
     if (first) signIn();
   } else {
     try { await app.loadAccounts(); } catch (e) { /* the same */ }
-    if (stop) stop();
+    if (turn !== turns) return;
     stop = listen((event) => {
       if (event.kind === "ready") { if (shown && shown.loaded) soon(); return; }
       if (event.kind === "weights_changed") app.loadAccounts().catch(() => {});

@@ -82,6 +82,8 @@ export function gpus(nodes, each, tier) {
 export function gpuList(on) {
   return on.map((g) => g.node + " (" + g.tier + " × " + g.gpus + ")").join(", ");
 }
+/** Names in the order in which people count: n9 before n10. */
+export const natural = new Intl.Collator("en", { numeric: true }).compare;
 export function short(hash) {
   return hash ? hash.replace(/^sha256:/, "").slice(0, 12) : "–";
 }

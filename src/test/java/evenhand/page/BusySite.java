@@ -168,8 +168,8 @@ final class BusySite implements AutoCloseable {
     }
   }
 
-  /** Work of everybody, more than there is room for; a node that is drained. */
-  void work(int jobs) throws InterruptedException {
+  /** Work of everybody, more than there is room for; and this node is drained. */
+  void work(int jobs, String drained) throws InterruptedException {
     for (int i = 0; i < jobs; i++) {
       int gpus = List.of(1, 2, 4, 8, 8).get(random.nextInt(5));
       int minimum = random.nextInt(5) == 0 ? 0 : 600 * (1 + random.nextInt(6));
@@ -181,7 +181,7 @@ final class BusySite implements AutoCloseable {
           600 + random.nextInt(3000));
     }
     Thread.sleep(3000);
-    context(Contract.class).drain("h12", "fan 3 is loud", "ann");
+    context(Contract.class).drain(drained, "fan 3 is loud", "ann");
   }
 
   /** The job with the longest story. */

@@ -2,6 +2,7 @@ package evenhand.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import evenhand.cycle.Contract;
 import evenhand.sandbox.Browser;
 import evenhand.sandbox.NeedsReal;
 import evenhand.sandbox.RealParts;
@@ -21,7 +22,7 @@ class LargeSiteTest extends PageInBrowser {
         Browser opened = new Browser("--lang=en")) {
       browser = opened;
       site.week();
-      site.work(300);
+      site.work(170, "h50");
       site.queue(10_000);
       for (boolean phone : List.of(false, true)) {
         browser.screen(phone ? 375 : 1280, phone ? 812 : 900, phone);
@@ -30,7 +31,7 @@ class LargeSiteTest extends PageInBrowser {
         go("#/now");
         awaiting("return document.querySelectorAll('.nodes .cell').length === 8 * " + NODES);
         awaitText(".tile-value", "10,");
-        awaiting("return document.querySelectorAll('.cell.job').length > 500");
+        awaiting("return document.querySelectorAll('.cell.job').length > 400");
         String smallest =
             "return Math.min(...[...document.querySelectorAll('.nodes .cell')].map((c) =>"
                 + " Math.min(c.getBoundingClientRect().width, c.getBoundingClientRect().height)))";
@@ -54,7 +55,7 @@ class LargeSiteTest extends PageInBrowser {
       browser.prefersDark(false);
       go("#/now");
       browser.run("window.first = document.querySelector('.node[data-node=h40] .cell')");
-      site.context(evenhand.cycle.Contract.class).drain("h40", "a fan", "ann");
+      site.context(Contract.class).drain("h40", "a fan", "ann");
       awaitText(".node[data-node=h40]", "draining");
       assertThat(
               browser

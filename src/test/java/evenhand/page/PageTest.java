@@ -51,7 +51,7 @@ class PageTest extends PageInBrowser {
   void start(@TempDir Path folder) throws Exception {
     site = new BusySite(folder, 16);
     site.week();
-    site.work(70);
+    site.work(70, "h12");
     evil = site.submit(EVIL, "chat", 8, 600, 900);
     browser = new Browser("--lang=en");
     browser.open(site.url());

@@ -104,6 +104,23 @@ class SignInTest extends PageInBrowser {
     awaitText("main .state", "This service wants to know who you are.");
   }
 
+  /** In the dark and on a narrow screen nothing is cut off. */
+  private void onAPhone(String name) throws Exception {
+    browser.screen(375, 812, true);
+    browser.prefersDark(true);
+    assertThat(browser.run("return document.documentElement.scrollWidth - innerWidth").asInt())
+        .as(name)
+        .isLessThanOrEqualTo(0);
+    String outside =
+        "return [...document.querySelectorAll('header *, dialog *')].filter((e) => {"
+            + " const r = e.getBoundingClientRect(); return r.width > 0 && r.right > innerWidth + 1; })"
+            + ".map((e) => e.outerHTML).join(' ')";
+    assertThat(browser.run(outside).asString()).as(name).isEmpty();
+    picture(name);
+    browser.screen(1280, 820, false);
+    browser.prefersDark(false);
+  }
+
   /** Whether somebody can press it: that it is there, and not disabled. */
   private boolean can(String selector, String label) throws Exception {
     String script =
@@ -125,6 +142,7 @@ class SignInTest extends PageInBrowser {
     browser.open(site.url().resolve("?new"));
     awaitText("dialog", "This service wants to know who you are.");
     picture("page-sign-in");
+    onAPhone("page-sign-in-phone");
     click("dialog button", "Cancel");
     awaitText("main .state", "evenhand token create");
     assertThat(browser.run("return document.querySelectorAll('.cell, tbody tr').length").asInt())
@@ -150,6 +168,7 @@ class SignInTest extends PageInBrowser {
     String id = site.submit("kim", "just now", "detection", 8, 600, 60);
     awaitText(".queue tbody th", "just now");
     site.desk().cancel(id, "kim");
+    onAPhone("page-signed-in-phone");
     // A token is kept for the tab.
     browser.open(site.url().resolve("?reload"));
     awaitText(WHO, "t-auditor");

@@ -3,6 +3,7 @@ package evenhand.api;
 import evenhand.access.Allowance;
 import evenhand.access.AuditBook;
 import evenhand.access.Person;
+import evenhand.access.Role;
 import evenhand.access.Tokens;
 import java.time.Clock;
 import java.util.List;
@@ -30,6 +31,8 @@ public record Access(
     Allowance allowance,
     List<String> hosts,
     Clock clock) {
+  private static final String BEARER = "Bearer ";
+
   public Access {
     hosts = List.copyOf(hosts);
   }
@@ -45,6 +48,25 @@ public record Access(
         new Allowance(0, clock),
         List.of(),
         clock);
+  }
+
+  /**
+   * Whom the header {@code Authorization} of a request stands for.
+   *
+   * @throws Tokens.NotKnown when it lets nobody in, or not any more
+   */
+  Person recognise(String header) {
+    if (!header.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
+      throw new Tokens.NotKnown("the header Authorization must be \"Bearer TOKEN\"");
+    }
+    String text = header.substring(BEARER.length()).strip();
+    Person person =
+        Tokens.isOurs(text) || login.isEmpty()
+            ? tokens.recognise(text)
+            : login.get().recognise(text);
+    return person.accounts().isEmpty() && person.roles().contains(Role.SUBMITTER)
+        ? person.of(accountOf.apply(person.user()).map(List::of).orElse(List.of()))
+        : person;
   }
 
   /** A login of the site, such as OpenID Connect. */

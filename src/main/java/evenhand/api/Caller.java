@@ -5,13 +5,18 @@ import evenhand.access.Role;
 import evenhand.cycle.Desk;
 import evenhand.cycle.NewJob;
 import jakarta.servlet.http.HttpServletRequest;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /** Who sent a request, and what of it is theirs to ask. */
 final class Caller {
   /** Attribute of a request: the {@link Person} it is of. */
   static final String PERSON = "evenhand.person";
+
+  private static final Set<Role> LEDGER_READERS =
+      EnumSet.of(Role.OWNER, Role.OPERATOR, Role.AUDITOR, Role.ADMIN);
 
   private Caller() {}
 
@@ -133,6 +138,34 @@ final class Caller {
               + job.account()
               + "; where its output goes is told to those of that account, operators and auditors");
     }
+  }
+
+  /**
+   * Lets through who may read the ledger of an account: those who read all of it, and those of the
+   * account.
+   *
+   * @param which account; gives null where it is asked for that of all accounts
+   * @throws Refusal 403
+   */
+  static void mustReadLedger(HttpServletRequest request, Supplier<String> which) {
+    Person person = of(request);
+    if (!person.known() || person.isAny(LEDGER_READERS)) {
+      return;
+    }
+    String account = which.get();
+    if (account != null && person.belongsTo(account)) {
+      return;
+    }
+    throw no(
+        "account",
+        "the ledger of all accounts is for the role "
+            + Role.any(LEDGER_READERS)
+            + "; "
+            + person.name()
+            + " may ask for account= one of the own"
+            + (person.accounts().isEmpty()
+                ? ", and has none"
+                : ": " + String.join(", ", person.accounts())));
   }
 
   private static Refusal no(String field, String detail) {

@@ -8,7 +8,10 @@ import evenhand.input.Document;
 import evenhand.input.Field;
 import evenhand.input.Section;
 import evenhand.input.Shape;
+import evenhand.input.Spelling;
 import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.Parameter;
+import io.swagger.v3.oas.annotations.enums.ParameterIn;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import jakarta.servlet.http.HttpServletRequest;
@@ -39,6 +42,8 @@ class ContractRoute {
   static final Shape DRAIN = Shape.of("a drain", REASON, USER);
   static final Shape RESUME = Shape.of("the end of a drain", USER);
   static final Shape CHECKPOINT = Shape.of("a checkpoint", AT);
+
+  private static final List<String> STATES = List.of("up", "draining", "drained", "closed", "down");
 
   private final Contract contract;
   private final Desk desk;
@@ -71,9 +76,22 @@ class ContractRoute {
 
   @GetMapping("/nodes")
   @Operation(summary = "Nodes: state, GPUs by use, why one is drained and what it still waits for")
+  @Parameter(in = ParameterIn.QUERY, name = "node", description = "only this node")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "state",
+      description = "only nodes that are up, draining, drained, closed or down")
   Listing<Node> nodes(HttpServletRequest request) {
-    Query query = Query.of(request);
-    return query.part(contract.nodes().stream().map(Node::of).toList());
+    Query query = Query.of(request, "node", "state");
+    String state = query.text("state");
+    if (state != null && !STATES.contains(state)) {
+      throw Query.fault("state", "is no state of a node; " + Spelling.hint(state, STATES));
+    }
+    return query.part(
+        contract.nodes().stream()
+            .map(Node::of)
+            .filter(n -> query.admits("node", n.node()) && query.admits("state", n.state()))
+            .toList());
   }
 
   @GetMapping("/nodes/{node}/drains")

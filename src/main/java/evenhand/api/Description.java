@@ -206,6 +206,7 @@ class Description {
             && !path.equals("/v1/policy")
             && !path.equals("/v1/policy/shadow")
             && !path.equals("/v1/me")
+            && !path.equals("/v1/access")
             && !path.endsWith("/verify");
     if (list) {
       item.getGet()

@@ -13,7 +13,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.List;
 import org.springframework.http.HttpHeaders;
 import org.springframework.security.authentication.AbstractAuthenticationToken;
 import org.springframework.security.core.GrantedAuthority;
@@ -29,7 +28,6 @@ final class Entrance implements Filter {
   /** Attribute of a request: why its token lets nobody in. */
   static final String NOT_KNOWN = "evenhand.not-known";
 
-  private static final String BEARER = "Bearer ";
   private static final String COUNTED = "evenhand.counted";
 
   private final Access access;
@@ -141,17 +139,7 @@ final class Entrance implements Filter {
       return null;
     }
     try {
-      if (!header.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
-        throw new Tokens.NotKnown("the header Authorization must be \"Bearer TOKEN\"");
-      }
-      String text = header.substring(BEARER.length()).strip();
-      Person person =
-          Tokens.isOurs(text) || access.login().isEmpty()
-              ? access.tokens().recognise(text)
-              : access.login().get().recognise(text);
-      return person.accounts().isEmpty() && person.roles().contains(Role.SUBMITTER)
-          ? person.of(access.accountOf().apply(person.user()).map(List::of).orElse(List.of()))
-          : person;
+      return access.recognise(header);
     } catch (Tokens.NotKnown e) {
       request.setAttribute(NOT_KNOWN, e.getMessage());
       return null;

@@ -1,5 +1,6 @@
 package evenhand.api;
 
+import evenhand.access.Tokens;
 import evenhand.cycle.events.Event;
 import evenhand.cycle.events.EventFeed;
 import evenhand.cycle.events.EventFilter;
@@ -23,6 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.http.HttpHeaders;
 import org.springframework.stereotype.Component;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -30,7 +32,7 @@ import tools.jackson.databind.json.JsonMapper;
  * Clients that are told events as they happen. One thread serves them all: it looks into the log
  * twice a second and gives each client what it has not been told, as much as the client takes;
  * nothing here waits for a client. One that takes nothing for {@link #PATIENCE} is hung up on, and
- * goes on later from the last id it has.
+ * goes on later from the last id it has. One whose token is no longer good is hung up on as well.
  */
 @Component
 class EventStreams implements SmartLifecycle {
@@ -40,6 +42,9 @@ class EventStreams implements SmartLifecycle {
   private static final Duration HEARTBEAT = Duration.ofSeconds(15);
   static final Duration PATIENCE = Duration.ofSeconds(30);
 
+  /** For so long at most somebody listens on whose token has expired or was revoked. */
+  private static final Duration TRUST = Duration.ofSeconds(5);
+
   /** Events read for a client at once, and bytes that may wait for it before it is given more. */
   private static final int PART = 200;
 
@@ -47,13 +52,16 @@ class EventStreams implements SmartLifecycle {
 
   private final EventFeed feed;
   private final int most;
+  private final Access access;
   private final Set<Client> clients = ConcurrentHashMap.newKeySet();
   private ScheduledExecutorService thread;
   private volatile boolean running;
 
-  EventStreams(EventFeed feed, @Value("${evenhand.events.max-clients:200}") int most) {
+  EventStreams(
+      EventFeed feed, @Value("${evenhand.events.max-clients:200}") int most, Access access) {
     this.feed = feed;
     this.most = most;
+    this.access = access;
   }
 
   @Override
@@ -114,7 +122,8 @@ class EventStreams implements SmartLifecycle {
     response.setHeader("X-Accel-Buffering", "no");
     AsyncContext async = request.startAsync();
     async.setTimeout(0);
-    Client client = new Client(async, response.getOutputStream(), filter, from, ticks);
+    String token = access.on() ? request.getHeader(HttpHeaders.AUTHORIZATION) : null;
+    Client client = new Client(async, response.getOutputStream(), filter, from, ticks, token);
     async.addListener(client);
     clients.add(client);
     client.begin();
@@ -131,6 +140,7 @@ class EventStreams implements SmartLifecycle {
     }
     for (Client client : clients) {
       try {
+        client.letGoWhoIsNotKnown();
         client.serve();
       } catch (RuntimeException e) {
         LOG.debug("a client was not told", e);
@@ -144,6 +154,7 @@ class EventStreams implements SmartLifecycle {
     private final ServletOutputStream out;
     private final EventFilter filter;
     private final boolean ticks;
+    private final String token;
     private final ArrayDeque<byte[]> waiting = new ArrayDeque<>();
     private long after;
     private long cycles = feed.cycles();
@@ -152,23 +163,42 @@ class EventStreams implements SmartLifecycle {
     private boolean over;
     private long moved = System.nanoTime();
     private long told = System.nanoTime();
+    private long known = System.nanoTime();
 
     Client(
         AsyncContext async,
         ServletOutputStream out,
         EventFilter filter,
         long after,
-        boolean ticks) {
+        boolean ticks,
+        String token) {
       this.async = async;
       this.out = out;
       this.filter = filter;
       this.after = after;
       this.ticks = ticks;
+      this.token = token;
     }
 
     synchronized void begin() {
       put("retry: 2000\nid: " + after + "\nevent: ready\ndata: {\"last\":\"" + after + "\"}\n\n");
       out.setWriteListener(this);
+    }
+
+    /** Asked again now and then; while the database is away, whoever was known stays known. */
+    void letGoWhoIsNotKnown() {
+      if (token == null || System.nanoTime() - known < TRUST.toNanos()) {
+        return;
+      }
+      known = System.nanoTime();
+      try {
+        if (access.recognise(token).isAny(Rights.of("GET", "/v1/events"))) {
+          return;
+        }
+      } catch (Tokens.NotKnown e) {
+        LOG.debug("somebody listened whose token is not good any more", e);
+      }
+      end();
     }
 
     synchronized void serve() {

@@ -3,6 +3,7 @@ package evenhand.api;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import evenhand.cycle.Books;
+import evenhand.cycle.Desk;
 import evenhand.cycle.Ledger;
 import evenhand.cycle.LedgerCheck;
 import evenhand.cycle.Store;
@@ -64,10 +65,12 @@ class LedgerRoute {
   static final Shape CORRECTION = Shape.of("a correction", ACCOUNT, TFLOP_SECONDS, REASON, USER);
 
   private final Ledger ledger;
+  private final Desk desk;
   private final Body body;
 
-  LedgerRoute(Ledger ledger, Body body) {
+  LedgerRoute(Ledger ledger, Desk desk, Body body) {
     this.ledger = ledger;
+    this.desk = desk;
     this.body = body;
   }
 
@@ -93,10 +96,15 @@ class LedgerRoute {
   Listing<?> rows(HttpServletRequest request) {
     Query query = Query.of(request, FILTERS);
     Set<Ledger.By> by = by(query.text("by"));
+    String account = query.text("account");
+    Long job = job(query.text("job"));
+    Caller.mustReadLedger(
+        request,
+        () -> account != null || job == null ? account : desk.job(job.toString()).account());
     Store.LedgerFilter filter =
         new Store.LedgerFilter(
-            query.text("account"),
-            job(query.text("job")),
+            account,
+            job,
             query.text("node"),
             query.text("tier"),
             kind(query.text("kind"), by == null ? ROW_KINDS : KINDS),

@@ -118,6 +118,12 @@ final class Query {
     return value == null || value.isEmpty() ? null : value;
   }
 
+  /** Whether an entry with this value is asked for: it is, or nothing is said of it. */
+  boolean admits(String name, String value) {
+    String wanted = text(name);
+    return wanted == null || wanted.equals(value);
+  }
+
   /** A filter's value as a time of the years 0000 to 9999; null when it is not given. */
   Instant time(String name) {
     String text = text(name);

@@ -32,6 +32,8 @@ final class Rights {
 
   static final List<Right> ROWS =
       List.of(
+          // Whoever comes must be able to learn that a token is asked for.
+          right("GET", "/v1/access", null),
           right("GET", "/v1/me", EnumSet.allOf(Role.class)),
           // How things stand is no secret: who waits must see for whom.
           right("GET", "/v1/queue", PEOPLE),
@@ -57,8 +59,8 @@ final class Rights {
           right("GET", "/v1/decisions/{id}/snapshot", PEOPLE),
           right("GET", "/v1/decisions/{id}/scenario", PEOPLE),
           right("GET", "/v1/decisions/{id}/verify", READERS),
-          right(
-              "GET", "/v1/ledger", EnumSet.of(Role.OWNER, Role.OPERATOR, Role.AUDITOR, Role.ADMIN)),
+          // A submitter reads what is of their own accounts; the route sees to that.
+          right("GET", "/v1/ledger", PEOPLE),
           right("GET", "/v1/ledger/verify", READERS),
           // The routes themselves see to it that a submitter's jobs are their own.
           right("POST", "/v1/jobs", EnumSet.of(Role.SUBMITTER, Role.ADMIN)),

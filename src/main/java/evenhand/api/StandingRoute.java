@@ -39,9 +39,15 @@ class StandingRoute {
 
   @GetMapping("/placements")
   @Operation(summary = "All GPUs of one tier on one node, as they stand")
+  @Parameter(in = ParameterIn.QUERY, name = "node", description = "only on this node")
+  @Parameter(in = ParameterIn.QUERY, name = "tier", description = "only of this tier")
   Listing<Views.Placement> placements(HttpServletRequest request) {
-    Query query = Query.of(request);
-    return query.part(desk.placements().stream().map(Views.Placement::of).toList());
+    Query query = Query.of(request, "node", "tier");
+    return query.part(
+        desk.placements().stream()
+            .map(Views.Placement::of)
+            .filter(p -> query.admits("node", p.node()) && query.admits("tier", p.tier()))
+            .toList());
   }
 
   @GetMapping("/policy")

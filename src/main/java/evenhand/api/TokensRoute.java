@@ -78,6 +78,13 @@ class TokensRoute {
     this.body = body;
   }
 
+  @GetMapping("/access")
+  @Operation(summary = "Whether a token is asked for; told to everybody")
+  AccessView access(HttpServletRequest request) {
+    Query.ofNothing(request);
+    return new AccessView(access.on() ? "on" : "off");
+  }
+
   @GetMapping("/me")
   @Operation(summary = "Who the token is of, and what it may do")
   Me me(HttpServletRequest request) {
@@ -199,6 +206,12 @@ class TokensRoute {
             entry -> Long.toString(entry.id())),
         Audited::of);
   }
+
+  /**
+   * @param security {@code on} or {@code off}
+   */
+  @Schema(name = "Access")
+  record AccessView(String security) {}
 
   /**
    * Who asks.

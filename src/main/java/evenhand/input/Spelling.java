@@ -13,17 +13,33 @@ public final class Spelling {
    * none is near (more than a third of the word would have to change).
    */
   public static Optional<String> nearest(String word, Collection<String> known) {
+    return nearest(word, known, Math.max(2, word.length() / 3), true);
+  }
+
+  /** The known name nearest to a word, where at most so many letters differ. */
+  public static Optional<String> nearest(String word, Collection<String> known, int most) {
+    return nearest(word, known, most, false);
+  }
+
+  /**
+   * @param parts whether a word that is the beginning of a name, or the other way round, is near as
+   *     well
+   */
+  private static Optional<String> nearest(
+      String word, Collection<String> known, int most, boolean parts) {
     String asked = plain(word);
     if (asked.length() > 64) {
       return Optional.empty();
     }
     String best = null;
-    int least = Math.max(2, asked.length() / 3) + 1;
+    int least = most + 1;
     for (String name : known) {
       String other = plain(name);
+      if (!parts && Math.abs(asked.length() - other.length()) > most) {
+        continue;
+      }
       int distance = asked.equals(other) ? 0 : distance(asked, other);
-      // a word that is the beginning of a name, or the other way round, is near as well
-      if (asked.length() >= 3 && (other.startsWith(asked) || asked.startsWith(other))) {
+      if (parts && asked.length() >= 3 && (other.startsWith(asked) || asked.startsWith(other))) {
         distance = Math.min(distance, 1);
       }
       if (distance < least && distance < Math.max(asked.length(), other.length())) {

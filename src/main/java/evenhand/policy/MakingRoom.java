@@ -60,8 +60,7 @@ final class MakingRoom {
    * @param start by which clause it starts, or null when no room could be made
    * @param noRoom why no room could be made; null where it was
    */
-  record Found(
-      Decided start, List<Decided> preempts, List<Running> victims, NoRoom noRoom) {}
+  record Found(Decided start, List<Decided> preempts, List<Running> victims, NoRoom noRoom) {}
 
   /** Who wants: the account, what K5 adds to its usage, and its class of priority. */
   private record Taker(String account, double more, int urgency) {}

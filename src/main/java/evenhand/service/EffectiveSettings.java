@@ -4,8 +4,10 @@ import evenhand.cli.Site;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
@@ -45,6 +47,11 @@ final class EffectiveSettings {
 
   List<Site.Setting> all() {
     Map<ConfigurationPropertyName, Site.Setting> found = new TreeMap<>();
+    Set<String> unread =
+        new SettingNames()
+            .unread(environment).stream()
+                .map(u -> SettingNames.letters(u.name()))
+                .collect(Collectors.toSet());
     for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
       Object below = source.getUnderlyingSource();
       boolean ofMachine =
@@ -64,7 +71,13 @@ final class EffectiveSettings {
         if (property != null && !ofCommands && !found.containsKey(name)) {
           found.put(
               name,
-              new Site.Setting(name.toString(), shown(name.toString()), origin(property, below)));
+              new Site.Setting(
+                  name.toString(),
+                  shown(name.toString()),
+                  origin(property, below)
+                      + (unread.contains(SettingNames.letters(name.toString()))
+                          ? ", read by nobody"
+                          : "")));
         }
       }
     }
@@ -87,9 +100,7 @@ final class EffectiveSettings {
   private static String origin(ConfigurationProperty property, Object source) {
     Origin origin = SettingNames.innermost(property.getOrigin());
     if (origin instanceof TextResourceOrigin text && text.getResource() != null) {
-      boolean ownDefault =
-          text.getResource().getDescription().contains("class path resource [application.yaml]");
-      if (ownDefault) {
+      if (SettingNames.isOwnDefault(origin)) {
         return "default";
       }
       return text.getResource().getFilename()

@@ -74,7 +74,8 @@ final class Examination {
 
   private boolean settings() {
     try {
-      SettingsCheck.check(environment);
+      SettingsCheck.check(environment)
+          .forEach(doubt -> findings.add(note("settings", doubt, "see how it is spelt")));
       findings.add(ok("settings", "all have names and values that can be"));
       return true;
     } catch (StartFault fault) {

@@ -22,11 +22,16 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * The names that settings may have. Those of {@code evenhand.*} are all known: one that is spelt
- * wrong would leave the default in force without a word.
+ * The names that settings may have. Those of {@code evenhand.*} are all known, those of the
+ * libraries as far as {@link SpringNames} goes: one that is spelt wrong would leave the default in
+ * force without a word.
  */
 final class SettingNames {
   private static final String OURS = "evenhand.";
+
+  /** The source with which Spring says what it knows of the program itself. */
+  private static final String OF_SPRING = "applicationInfo";
+
   private static final Pattern INDEX = Pattern.compile("\\[[^\\]]*\\]");
 
   /** Read one by one, beside the records that hold the others. */
@@ -109,9 +114,17 @@ final class SettingNames {
     return Set.copyOf(known);
   }
 
-  /** A sentence for each setting that has a name nobody reads. */
-  List<String> unknown(ConfigurableEnvironment environment) {
-    List<String> sentences = new ArrayList<>();
+  /**
+   * A setting that nobody reads.
+   *
+   * @param sentence what is to be said of it: its name, where it was given, what may be meant
+   * @param sure whether it is certain that it is read by nobody
+   */
+  record Unread(String name, String sentence, boolean sure) {}
+
+  /** Each setting that has a name nobody reads. */
+  List<Unread> unread(ConfigurableEnvironment environment) {
+    List<Unread> found = new ArrayList<>();
     for (PropertySource<?> source : environment.getPropertySources()) {
       boolean ofMachine =
           source.getName().equals(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
@@ -121,8 +134,11 @@ final class SettingNames {
       boolean variables =
           source.getName().equals(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
       for (String name : listed.getPropertyNames()) {
+        SpringNames.Unread unread = ofLibraries(source, name, variables);
         String sentence;
-        if (variables) {
+        if (unread != null) {
+          sentence = unread.sentence();
+        } else if (variables) {
           sentence = ofVariable(name);
         } else if (name.toLowerCase(Locale.ROOT).startsWith(OURS)) {
           sentence = ofOurs(name, source.getProperty(name));
@@ -130,11 +146,37 @@ final class SettingNames {
           sentence = source instanceof CommandLinePropertySource<?> ? ofCommandLine(name) : null;
         }
         if (sentence != null) {
-          sentences.add(name + place(source, name) + " " + sentence);
+          found.add(
+              new Unread(
+                  name,
+                  name + place(source, name) + " " + sentence,
+                  unread == null || unread.sure()));
         }
       }
     }
-    return sentences;
+    return found;
+  }
+
+  /** Of a name that a library of the service may read; null where it is another, or in order. */
+  private static SpringNames.Unread ofLibraries(
+      PropertySource<?> source, String name, boolean variables) {
+    String first = name.split(variables ? "_" : "[.\\[]", 2)[0].toLowerCase(Locale.ROOT);
+    if (!SpringNames.FIRST.contains(first)
+        || OTHERS.contains(name)
+        || source.getName().equals(OF_SPRING)
+        || isOwnDefault(OriginLookup.getOrigin(source, name))) {
+      return null;
+    }
+    return variables
+        ? SpringNames.get().ofVariable(name.replaceAll("_[0-9]+(?=_|$)", ""))
+        : SpringNames.get().ofSetting(INDEX.matcher(name).replaceAll(""), source.getProperty(name));
+  }
+
+  /** Whether it stands in the service's own application.yaml. */
+  static boolean isOwnDefault(Origin origin) {
+    return innermost(origin) instanceof TextResourceOrigin text
+        && text.getResource() != null
+        && text.getResource().getDescription().contains("class path resource [application.yaml]");
   }
 
   private String ofOurs(String name, Object value) {
@@ -202,11 +244,11 @@ final class SettingNames {
   }
 
   /** As Spring compares names: without regard to case and dashes. */
-  private static String bare(String name) {
+  static String bare(String name) {
     return name.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
   }
 
-  private static String letters(String name) {
+  static String letters(String name) {
     return bare(name).replace(".", "");
   }
 

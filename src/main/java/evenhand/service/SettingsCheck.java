@@ -14,6 +14,8 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationContextInitializer;
@@ -27,12 +29,14 @@ import org.springframework.util.unit.DataSize;
  * faults found are told at once.
  */
 final class SettingsCheck {
+  private static final Logger LOG = LoggerFactory.getLogger(SettingsCheck.class);
   private static final Duration LONGEST = Duration.ofDays(3653);
   private static final Duration SHORTEST_KEEP = Duration.ofHours(1);
   private static final int HIGHEST_PORT = 65_535;
 
   private final ConfigurableEnvironment environment;
   private final List<String> faults = new ArrayList<>();
+  private final List<String> doubts = new ArrayList<>();
 
   private SettingsCheck(ConfigurableEnvironment environment) {
     this.environment = environment;
@@ -44,18 +48,21 @@ final class SettingsCheck {
       implements ApplicationContextInitializer<ConfigurableApplicationContext> {
     @Override
     public void initialize(ConfigurableApplicationContext context) {
-      check(context.getEnvironment());
+      check(context.getEnvironment()).forEach(doubt -> LOG.warn("Setting {}", doubt));
       Security.completes(context.getEnvironment());
       listen(context.getEnvironment());
     }
   }
 
   /**
+   * @return what is probably wrong, a sentence each
    * @throws StartFault with a line for each fault
    */
-  static void check(ConfigurableEnvironment environment) {
+  static List<String> check(ConfigurableEnvironment environment) {
     SettingsCheck check = new SettingsCheck(environment);
-    check.faults.addAll(new SettingNames().unknown(environment));
+    new SettingNames()
+        .unread(environment)
+        .forEach(u -> (u.sure() ? check.faults : check.doubts).add(u.sentence()));
     if (check.faults.isEmpty()) {
       try {
         check.values();
@@ -68,6 +75,7 @@ final class SettingsCheck {
     if (!check.faults.isEmpty()) {
       throw StartFault.ofSettings(String.join("\n", check.faults));
     }
+    return check.doubts;
   }
 
   /**

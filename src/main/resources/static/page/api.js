@@ -14,11 +14,13 @@ export class Refused extends Error {
   }
 }
 
-/** Told when a token is missing or not good any more. */
+/** Told when a token is missing or not good any more, with what the service says to that. */
 export const needs = { signIn: null };
 
-export function setToken(value) {
+/** @param keep false for one that is only tried */
+export function setToken(value, keep = true) {
   token = value || null;
+  if (!keep) return;
   try {
     if (token) sessionStorage.setItem(TOKEN, token); else sessionStorage.removeItem(TOKEN);
   } catch (e) { /* then it is asked for again */ }
@@ -33,7 +35,7 @@ function headers(more) {
   return h;
 }
 
-async function call(method, path, body, signal) {
+async function call(method, path, body, signal, tries) {
   const gone = new AbortController();
   const timer = setTimeout(() => gone.abort(), 20000);
   if (signal) signal.addEventListener("abort", () => gone.abort());
@@ -54,8 +56,9 @@ async function call(method, path, body, signal) {
   let read = null;
   try { read = said ? JSON.parse(said) : null; } catch (e) { /* no answer of this service */ }
   if (answer.ok && read !== null) return read;
-  if (answer.status === 401 && needs.signIn) needs.signIn();
-  throw new Refused(answer.status, read && read.code || "HTTP_" + answer.status, words(answer.status, read), read);
+  const refused = new Refused(answer.status, read && read.code || "HTTP_" + answer.status, words(answer.status, read), read);
+  if (answer.status === 401 && needs.signIn && !tries) needs.signIn(refused.message);
+  throw refused;
 }
 function words(status, problem) {
   if (status !== 404 && problem && Array.isArray(problem.errors) && problem.errors.length)
@@ -64,6 +67,8 @@ function words(status, problem) {
 }
 
 export const get = (path, signal) => call("GET", path, undefined, signal);
+/** Whose the token is; one that is not good is nobody's, and nothing is asked for because of it. */
+export const whoAmI = () => call("GET", "/v1/me", undefined, undefined, true);
 export const post = (path, body) => call("POST", path, body);
 export const put = (path, body) => call("PUT", path, body);
 
@@ -108,7 +113,14 @@ export function listen(heard, status) {
     const h = headers({ Accept: "text/event-stream" });
     if (last) h["Last-Event-ID"] = last;
     const answer = await fetch("/v1/events", { headers: h, signal: abort.signal, cache: "no-store" });
-    if (answer.status === 401 && needs.signIn) needs.signIn();
+    if (answer.status === 401 || answer.status === 403) {
+      // Whoever may not listen now may not in a minute either.
+      stopped = true;
+      const said = await answer.json().catch(() => null);
+      if (answer.status === 401 && needs.signIn) needs.signIn(words(401, said));
+      else status("broken");
+      return;
+    }
     if (!answer.ok || !answer.body) throw new Error("status " + answer.status);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";

@@ -1,7 +1,7 @@
 // The frame around all pages: which one is shown, what it is told, and who looks at it.
 import { el, text, attr, fill, ask, field, state, skeleton, button, say } from "./dom.js";
-import { t, lang, setLang, clock, LANGS } from "./words.js";
-import { get, maybe, listen, needs, setToken, hasToken } from "./api.js";
+import { t, lang, setLang, clock, human, LANGS } from "./words.js";
+import { get, whoAmI, listen, needs, setToken, hasToken } from "./api.js";
 import { takeAccounts } from "./colours.js";
 import { redraw } from "./charts.js";
 import * as now from "./now.js";
@@ -30,8 +30,16 @@ const app = {
   },
   mayCancel(j) {
     if (app.has("admin", "operator")) return true;
-    return app.me.roles.includes("submitter") && app.me.user === j.user;
+    return app.me.roles.includes("submitter") && app.me.user === j.user && app.me.accounts.includes(j.account);
   },
+  /** Whether the ledger of a job is theirs to read, and where its output goes. */
+  mayReadLedger(j) {
+    return app.has("admin", "operator", "auditor", "owner") || app.me.accounts.includes(j.account);
+  },
+  mayReadOutput(j) {
+    return app.has("admin", "operator", "auditor") || app.me.accounts.includes(j.account);
+  },
+  mayVerify() { return app.has("admin", "operator", "auditor"); },
   mayOperate() { return app.has("admin", "operator"); },
   /** The name under which something is done: known, or as it was typed last. */
   name() {
@@ -65,13 +73,20 @@ async function show(first) {
     shown.view.params(to.params);
     return;
   }
-  if (shown) { shown.gone.abort(); if (shown.view.close) shown.view.close(); }
+  leave();
   fill(main);
   for (const a of document.querySelectorAll("#nav a")) attr(a, "aria-current", a.dataset.page === (to.page === "job" ? "queue" : to.page) ? "page" : null);
   if (!to.page) {
     shown = null;
     document.title = "evenhand";
     main.append(state("empty", t("nopage.title"), t("nopage.text"), el("p", {}, el("a", { href: "#/now" }, t("nav.now")))));
+    return;
+  }
+  if (signedOut()) {
+    shown = null;
+    document.title = "evenhand";
+    main.append(el("h1", { class: "sr" }, t("signin")), state("empty", t("signin.text"), outBecause || t("signin.how"), button(t("signin"), signIn, { class: "primary" })));
+    if (!first) main.focus({ preventScroll: true });
     return;
   }
   document.title = (to.page === "job" ? t("job.title", to.id) : t("nav." + to.page)) + " · evenhand";
@@ -96,6 +111,10 @@ async function show(first) {
   if (!first) main.focus({ preventScroll: true });
   scrollTo(0, 0);
   await refresh(true);
+}
+
+function leave() {
+  if (shown) { shown.gone.abort(); if (shown.view.close) shown.view.close(); }
 }
 
 let later = null, lastAt = 0;
@@ -166,7 +185,7 @@ function top() {
 }
 function whoIs() {
   fill(who, !app.secure() ? null : app.me.name
-    ? [el("span", { class: "name" }, app.me.name), button(t("signout"), () => { setToken(null); everything(); }, { class: "quiet small" })]
+    ? [el("span", { class: "name", title: t("signin.roles", app.me.roles.join(", ")) }, app.me.name), button(t("signout"), () => signOut(null), { class: "quiet small" })]
     : button(t("signin"), signIn, { class: "small" }));
 }
 function setTheme(value) {
@@ -180,60 +199,88 @@ function painted() {
 }
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", painted);
 
-let asking = false;
+// ---- who looks ----
+const NOBODY = { name: null, user: null, roles: [], accounts: [], security: "off" };
+const STRANGER = { ...NOBODY, security: "on" };
+let outBecause = null;
+function sentence(words) {
+  return human(words.charAt(0).toUpperCase() + words.slice(1));
+}
+/** A token is asked for and there is none that is good: then nothing is asked of the service. */
+function signedOut() {
+  return app.secure() && !app.me.name;
+}
+let asking = null;
 function signIn() {
   if (asking) return;
-  asking = true;
   const input = el("input", { type: "password", autocomplete: "off", spellcheck: "false", required: true });
-  ask({
+  asking = ask({
     title: t("signin"), cancel: t("cancel"),
-    body: [el("p", {}, hasToken() ? t("signin.stale") : t("signin.text")), field(t("signin.token"), input, t("signin.hint"))],
+    body: [outBecause ? el("p", { class: "bad" }, outBecause) : el("p", {}, t("signin.text")), field(t("signin.token"), input, t("signin.hint"))],
     ok: { label: t("signin"), press: async () => {
-      if (!input.value.trim()) throw new Error(t("signin.empty"));
-      setToken(input.value.trim());
-      const me = await fetchMe();
-      if (!me || !me.name) throw new Error(t("signin.bad"));
-      setTimeout(everything);
+      const tried = input.value.trim();
+      if (!tried) throw new Error(t("signin.empty"));
+      setToken(tried, false);
+      try { await fetchMe(); } catch (e) { setToken(null); throw new Error(sentence(e.message)); }
+      setToken(tried);
+      setTimeout(() => everything());
     } },
-    onClose: () => { asking = false; },
+    onClose: () => { asking = null; },
   });
 }
-needs.signIn = signIn;
+/** @param because what the service says to a token that is not good any more; null when it is one's own wish */
+function signOut(because) {
+  setToken(null);
+  outBecause = because && sentence(because);
+  app.me = STRANGER;
+  for (const d of document.querySelectorAll("dialog")) d.close();
+  everything();
+  if (because) signIn();
+}
+needs.signIn = (because) => { if (!signedOut()) signOut(hasToken() ? because : null); };
 
-const NOBODY = { name: null, user: null, roles: [], accounts: [], security: "off" };
-/** Who looks; a service that does not know the question has no security. */
+/** Who looks; without a token it is only asked whether the service wants one. */
 async function fetchMe() {
-  const was = needs.signIn;
-  needs.signIn = null;
-  try {
-    const me = await maybe("/v1/me");
-    app.me = me ? { name: me.name || null, user: me.user || me.name || null, roles: me.roles || [], accounts: me.accounts || [], security: me.security || "on" } : NOBODY;
-    return app.me;
-  } catch (e) {
-    if (e.status === 401) { app.me = { ...NOBODY, security: "on" }; return null; }
-    throw e;
-  } finally {
-    needs.signIn = was;
+  if (!hasToken()) {
+    app.me = (await get("/v1/access")).security === "on" ? STRANGER : NOBODY;
+    return;
   }
+  const me = await whoAmI();
+  if (!hasToken()) return; // signed out meanwhile
+  app.me = { ...NOBODY, ...me, user: me.user || me.name };
+  outBecause = null;
 }
 
-let stop = null;
-async function everything() {
+let stop = null, turns = 0;
+/** @param first whether the page was just opened */
+async function everything(first) {
+  const turn = ++turns;
   top();
   liveIs("starting");
   if (stop) stop();
-  try { await fetchMe(); } catch (e) { /* the page itself says that the service is away */ }
+  stop = null;
+  try { if (!signedOut() || hasToken()) await fetchMe(); } catch (e) {
+    if (e.status === 401) { setToken(null); outBecause = sentence(e.message); app.me = STRANGER; }
+    /* else the page itself says that the service is away */
+  }
+  if (turn !== turns) return; // somebody signed in or out meanwhile
   whoIs();
-  if (app.secure() && !app.me.name) signIn();
-  try { await app.loadAccounts(); } catch (e) { /* the same */ }
-  stop = listen((event) => {
-    if (event.kind === "ready") { if (shown && shown.loaded) soon(); return; }
-    if (event.kind === "weights_changed") app.loadAccounts().catch(() => {});
-    if (shown && shown.view.heard) shown.view.heard(event);
-    soon();
-  }, liveIs);
-  if (shown) { shown.gone.abort(); if (shown.view.close) shown.view.close(); }
+  live.hidden = signedOut();
+  leave();
   shown = null;
+  if (signedOut()) {
+    reachable(true);
+    if (first) signIn();
+  } else {
+    try { await app.loadAccounts(); } catch (e) { /* the same */ }
+    if (turn !== turns) return;
+    stop = listen((event) => {
+      if (event.kind === "ready") { if (shown && shown.loaded) soon(); return; }
+      if (event.kind === "weights_changed") app.loadAccounts().catch(() => {});
+      if (shown && shown.view.heard) shown.view.heard(event);
+      soon();
+    }, liveIs);
+  }
   await show(true);
 }
 addEventListener("hashchange", () => show(false));
@@ -241,4 +288,4 @@ document.getElementById("skip").addEventListener("click", (event) => { event.pre
 document.addEventListener("visibilitychange", () => { if (!document.hidden) soon(); });
 // Also where the stream is broken: what stands is looked at now and then.
 setInterval(() => { if (!document.hidden && Date.now() - lastAt > 10000) refresh(false); }, 2000);
-everything();
+everything(true);

@@ -128,7 +128,7 @@ export function open(root, { app, params, signal, again }) {
               text(verdict, v.same ? t("decisions.same") : v.message);
               verdict.className = "verdict " + (v.same ? "good" : "bad");
             } catch (x) { text(verdict, x.message); verdict.className = "verdict bad"; }
-          }, { class: "small" }), verdict), factsBox);
+          }, { class: "small", disabled: !app.mayVerify() || null, title: app.mayVerify() ? null : t("notyours") }), verdict), factsBox);
     } catch (x) {
       fill(body, el("p", { class: "fault", role: "alert" }, x.message));
     }

@@ -30,13 +30,15 @@ export function open(root, { app, id, signal, again }) {
 
   async function load() {
     const enc = encodeURIComponent(id);
+    if (!job) job = await get("/v1/jobs/" + enc, signal);
     const [j, w, events, sums, output] = await Promise.all([
       get("/v1/jobs/" + enc, signal), get("/v1/jobs/" + enc + "/why", signal),
       all("/v1/events?job=" + enc, 2000, signal),
-      get("/v1/ledger?by=kind&job=" + enc, signal), maybe("/v1/jobs/" + enc + "/output", signal)]);
+      app.mayReadLedger(job) ? get("/v1/ledger?by=kind&job=" + enc, signal) : null,
+      app.mayReadOutput(job) ? maybe("/v1/jobs/" + enc + "/output", signal) : null]);
     job = j;
     events.reverse();
-    paint(j, w, events, sums.items, output);
+    paint(j, w, events, sums, output);
   }
   function paint(j, w, events, sums, output) {
     const over = OVER.includes(j.state);
@@ -58,13 +60,14 @@ export function open(root, { app, id, signal, again }) {
       el("ol", { class: "ahead" }, w.ahead.map((a) => el("li", { value: a.position || null }, el("a", { href: "#/job/" + a.id }, a.name || t("job.title", a.id)), " ", accountTag(a.account), " ", el("span", { class: "soft" }, gpus(a.nodes, a.num_gpus, a.tier)), " ", path(a)))),
       w.ahead_count > w.ahead.length ? el("p", { class: "hint" }, el("a", { href: "#/queue" }, t("job.ahead.more", w.ahead_count - w.ahead.length))) : null]));
 
-    const by = Object.fromEntries(sums.map((s) => [s.kind, s]));
+    const by = Object.fromEntries((sums ? sums.items : []).map((s) => [s.kind, s]));
     only("cost", [sums, j.charged_tflop_s, j.reservation_tflop_s, j.state], () => fill(cost, facts([
       [t("job.charged"), tflops(j.charged_tflop_s), t("job.charged.title")],
       [t("job.ran"), by.run ? gpuHours(by.run.gpu_s) : null],
       [t("job.ran.free"), by.unallocated ? gpuHours(by.unallocated.gpu_s) : null],
       [t("job.held"), by.reserved ? gpuHours(by.reserved.gpu_s) : null],
       [t("job.reservation"), j.reservation_tflop_s > 0 ? tflops(j.reservation_tflop_s) : null, t("job.reservation.title")]]),
+      sums ? null : el("p", { class: "hint" }, t("job.cost.closed")),
       j.state !== "RUNNING" ? null : el("p", { class: "hint" }, t("job.cost.running"))));
     only("asks", [j.nodes, j.num_gpus, j.tier, j.minimum_tier_sort_order, j.attempt, j.cluster_job, j.on, j.reservation, output, j.checkpoint_at, j.exit_code, j.state_reason, j.state], () => fill(asks, facts([
       [t("job.gpus"), gpus(j.nodes, j.num_gpus, j.tier)],

@@ -1,6 +1,6 @@
 // Nodes: how each stands, what one that is drained still waits for, and draining one.
 import { el, text, attr, fill, keyed, state, button, ask, field, say, chip } from "./dom.js";
-import { t, num, clock, when, since, until } from "./words.js";
+import { t, num, clock, when, since, until, natural } from "./words.js";
 import { get, post, all } from "./api.js";
 import { accountTag } from "./colours.js";
 
@@ -29,7 +29,7 @@ export function open(root, { app, params, signal, again }) {
     const q = search.value.trim().toLowerCase();
     const wanted = nodes.filter((n) => (!only.value || n.state === only.value) && (!q || n.node.toLowerCase().includes(q)));
     const rank = { draining: 0, down: 1, drained: 2, closed: 3, up: 4 };
-    wanted.sort((a, b) => rank[a.state] - rank[b.state] || (a.node < b.node ? -1 : 1));
+    wanted.sort((a, b) => rank[a.state] - rank[b.state] || natural(a.node, b.node));
     text(count, nodes.length ? t("nodes.count", wanted.length, nodes.length) : "");
     fill(none, nodes.length === 0 ? state("empty", t("now.nodes.none"), t("now.nodes.none.text")) : wanted.length === 0 ? state("empty", t("nodes.notfound"), t("nodes.notfound.text")) : null);
     keyed(list, wanted, (n) => n.node, make, update);

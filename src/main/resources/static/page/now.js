@@ -1,8 +1,10 @@
 // What runs where, at a glance.
 import { el, text, attr, fill, keyed, panel, state, chip } from "./dom.js";
-import { t, num, percent, since, clock, gpus, gpuHours, codeName, human } from "./words.js";
+import { t, num, percent, since, clock, gpus, gpuHours, codeName, human, natural } from "./words.js";
 import { get } from "./api.js";
 import { jobColour, accountTag, teamOf, teamColour, teamName } from "./colours.js";
+
+const DENSE = 512;
 
 export function open(root, { app, signal }) {
   const tiles = el("div", { class: "tiles" });
@@ -119,7 +121,10 @@ export function open(root, { app, signal }) {
   function paintGrid(now) {
     const of = occupants(now);
     const tiers = new Map();
-    for (const n of now.nodes) for (const g of n.gpus) {
+    const nodes = [...now.nodes].sort((a, b) => natural(a.node, b.node));
+    // So many cells are made smaller, so that a large cluster is seen at a glance.
+    grid.classList.toggle("dense", nodes.reduce((s, n) => s + n.gpus.reduce((x, g) => x + g.capacity, 0), 0) > DENSE);
+    for (const n of nodes) for (const g of n.gpus) {
       if (!tiers.has(g.tier)) tiers.set(g.tier, []);
       tiers.get(g.tier).push({ n, g });
     }

@@ -82,6 +82,8 @@ export function gpus(nodes, each, tier) {
 export function gpuList(on) {
   return on.map((g) => g.node + " (" + g.tier + " × " + g.gpus + ")").join(", ");
 }
+/** Names in the order in which people count: n9 before n10. */
+export const natural = new Intl.Collator("en", { numeric: true }).compare;
 export function short(hash) {
   return hash ? hash.replace(/^sha256:/, "").slice(0, 12) : "–";
 }
@@ -102,7 +104,7 @@ const en = {
   "error.unreachable": "The service cannot be reached.", "error.status": (c) => "The service answered with status " + c + ".", "error.title": "This cannot be shown just now.", "error.again": "It is tried again by itself.", "error.none": "There is no such thing.", "error.forbidden": "That is not yours to see.",
   "banner.stale": (at) => "What you see stood at " + at + "; it is tried again.", "banner.again": "It is tried again.",
   "nopage.title": "There is no such page.", "nopage.text": "The address names none of the pages there are.",
-  signin: "Sign in", signout: "Sign out", "signin.text": "This service wants to know who you are.", "signin.stale": "Your token is not good any more; it may have expired or been revoked.", "signin.token": "Token", "signin.hint": "It is kept in this tab only, and forgotten when you close it.", "signin.empty": "Enter a token.", "signin.bad": "The service does not know this token.",
+  signin: "Sign in", signout: "Sign out", "signin.text": "This service wants to know who you are.", "signin.how": "Sign in with a token. An admin makes one with: evenhand token create NAME --role submitter", "signin.roles": (r) => "Roles: " + r, "signin.token": "Token", "signin.hint": "It is kept in this tab only, and forgotten when you close it.", "signin.empty": "Enter a token.",
   notyours: "Not yours to do", yourname: "Your name", "yourname.hint": "Others will read who did this. It is taken at its word: this service asks nobody who they are.", "yourname.need": "Enter your name.", "reason.need": "Give a reason: others will read it.",
   "time.now": "now", "time.in": (x) => "in " + x, gpus: (n) => n + " GPU" + s(n), clause: (c) => "Clause " + c,
   "page.first": "First", "page.before": "Previous", "page.next": "Next", "chart.none": "The picture cannot be drawn.",
@@ -131,7 +133,7 @@ const en = {
 
   "job.title": (id) => "Job " + id, "job.short": (id) => "job " + id, "job.why": "Why it is where it is", "job.story": "Its story", "job.cost": "What it costs", "job.asks": "What it asks for and has",
   "job.position": (n) => "place " + num(n) + " in the queue", "job.needs": "Needs", "job.best": "Nearest there is", "job.behind": "Behind", "job.decision": (id, at) => "Decision " + id + (at ? " at " + at : ""), "job.ahead.title": "Who is ahead", "job.ahead": (n) => (n === 1 ? "One job is ahead" : num(n) + " jobs are ahead"), "job.ahead.more": (n) => num(n) + " more",
-  "job.charged": "Charged", "job.charged.title": "GPUs × seconds × TFLOPS of the tier, added to its account so far", "job.ran": "Ran", "job.ran.free": "Ran unallocated", "job.held": "Held reserved", "job.reservation": "Reserved, not charged yet", "job.reservation.title": "Charged when the job ends, or when the reservation is taken from it", "job.cost.running": "What runs is charged when it ends; the window counts it up to now.",
+  "job.charged": "Charged", "job.charged.title": "GPUs × seconds × TFLOPS of the tier, added to its account so far", "job.ran": "Ran", "job.ran.free": "Ran unallocated", "job.held": "Held reserved", "job.reservation": "Reserved, not charged yet", "job.reservation.title": "Charged when the job ends, or when the reservation is taken from it", "job.cost.closed": "How long it held what is told to those of its account, owners, operators and auditors.", "job.cost.running": "What runs is charged when it ends; the window counts it up to now.",
   "job.gpus": "GPUs", "job.mintier": "At least tier", "job.mintier.of": (n) => "sort order ≥ " + n, "job.min": "Protected for", "job.min.title": "For so long from each start nothing may preempt it", "job.min.none": "nothing: unallocated", "job.resumable": "Resumable", "job.resumable.title": "Whether it goes back to its place in the queue when it is preempted", "job.priority": "Priority", "job.limit": "Time limit", "job.limit.none": "the partition's", "job.attempt": "Attempt", "job.on": "Runs on", "job.reserved": "Holds", "job.slurm": "Slurm job", "job.exit": "Exit code", "job.checkpoint": "Checkpoint", "job.output": "Output", "job.reason": "Why it ended",
   "job.strip.waits": "waits", "job.strip.starts": "starts", "job.strip.protected": "runs, protected", "job.strip.runs": "runs",
   "job.cancel": "Cancel job", "job.cancel.title": (id) => "Cancel job " + id + "?", "job.cancel.not": "Keep it", "job.cancel.runs": "It is ended on the cluster as soon as Slurm does so. What it held is charged.", "job.cancel.waits": "It leaves the queue at once. What it held reserved is charged.", "job.cancelled": (id) => "Job " + id + " is being cancelled.",
@@ -175,7 +177,7 @@ const ko = {
   "error.unreachable": "서비스에 연결할 수 없습니다.", "error.status": (c) => "서비스가 상태 코드 " + c + "(으)로 응답했습니다.", "error.title": "지금은 표시할 수 없습니다.", "error.again": "자동으로 다시 시도합니다.", "error.none": "그런 항목이 없습니다.", "error.forbidden": "볼 권한이 없습니다.",
   "banner.stale": (at) => "지금 보이는 내용은 " + at + " 기준입니다. 다시 시도하고 있습니다.", "banner.again": "다시 시도하고 있습니다.",
   "nopage.title": "그런 페이지가 없습니다.", "nopage.text": "주소가 가리키는 페이지가 없습니다.",
-  signin: "로그인", signout: "로그아웃", "signin.text": "이 서비스는 누구인지 확인합니다.", "signin.stale": "토큰이 더 이상 유효하지 않습니다. 만료되었거나 취소되었을 수 있습니다.", "signin.token": "토큰", "signin.hint": "이 탭에만 보관되고 탭을 닫으면 지워집니다.", "signin.empty": "토큰을 입력하세요.", "signin.bad": "서비스가 이 토큰을 알지 못합니다.",
+  signin: "로그인", signout: "로그아웃", "signin.text": "이 서비스는 누구인지 확인합니다.", "signin.how": "토큰으로 로그인하세요. 토큰은 관리자가 만듭니다: evenhand token create NAME --role submitter", "signin.roles": (r) => "역할: " + r, "signin.token": "토큰", "signin.hint": "이 탭에만 보관되고 탭을 닫으면 지워집니다.", "signin.empty": "토큰을 입력하세요.",
   notyours: "권한이 없습니다", yourname: "이름", "yourname.hint": "누가 했는지 다른 사람이 볼 수 있습니다. 이 서비스는 신원을 확인하지 않고 적힌 그대로 믿습니다.", "yourname.need": "이름을 입력하세요.", "reason.need": "사유를 적으세요. 다른 사람이 읽습니다.",
   "time.now": "지금", "time.in": (x) => x + " 후", gpus: (n) => "GPU " + n + "개", clause: (c) => "조항 " + c,
   "page.first": "처음", "page.before": "이전", "page.next": "다음", "chart.none": "그림을 그릴 수 없습니다.",
@@ -204,7 +206,7 @@ const ko = {
 
   "job.title": (id) => "작업 " + id, "job.short": (id) => "작업 " + id, "job.why": "지금 이 자리에 있는 이유", "job.story": "지나온 과정", "job.cost": "비용", "job.asks": "요청과 배정",
   "job.position": (n) => "대기열 " + num(n) + "번째", "job.needs": "필요", "job.best": "가장 가까운 자리", "job.behind": "앞선 작업", "job.decision": (id, at) => "결정 " + id + (at ? " (" + at + ")" : ""), "job.ahead.title": "앞선 작업", "job.ahead": (n) => "앞에 작업 " + num(n) + "개", "job.ahead.more": (n) => num(n) + "개 더",
-  "job.charged": "청구됨", "job.charged.title": "지금까지 계정에 더해진 GPU × 초 × 등급의 TFLOPS", "job.ran": "실행", "job.ran.free": "예산 외 실행", "job.held": "예약 보유", "job.reservation": "예약 비용(미청구)", "job.reservation.title": "작업이 끝나거나 예약이 해제될 때 청구됩니다", "job.cost.running": "실행 중인 것은 끝날 때 청구되고, 기간 사용량에는 지금까지가 포함됩니다.",
+  "job.charged": "청구됨", "job.charged.title": "지금까지 계정에 더해진 GPU × 초 × 등급의 TFLOPS", "job.ran": "실행", "job.ran.free": "예산 외 실행", "job.held": "예약 보유", "job.reservation": "예약 비용(미청구)", "job.reservation.title": "작업이 끝나거나 예약이 해제될 때 청구됩니다", "job.cost.closed": "보유 시간은 해당 계정의 사용자, 소유자, 운영자, 감사자만 볼 수 있습니다.", "job.cost.running": "실행 중인 것은 끝날 때 청구되고, 기간 사용량에는 지금까지가 포함됩니다.",
   "job.gpus": "GPU", "job.mintier": "최소 등급", "job.mintier.of": (n) => "sort order ≥ " + n, "job.min": "보호 시간", "job.min.title": "시작할 때마다 이 시간 동안은 선점되지 않습니다", "job.min.none": "없음: 예산 외", "job.resumable": "재개 가능", "job.resumable.title": "선점되면 대기열의 원래 자리로 돌아가는지", "job.priority": "우선순위", "job.limit": "시간 제한", "job.limit.none": "파티션 기본값", "job.attempt": "시도", "job.on": "실행 위치", "job.reserved": "보유", "job.slurm": "Slurm 작업", "job.exit": "종료 코드", "job.checkpoint": "체크포인트", "job.output": "출력", "job.reason": "끝난 이유",
   "job.strip.waits": "대기", "job.strip.starts": "시작 중", "job.strip.protected": "실행(보호)", "job.strip.runs": "실행",
   "job.cancel": "작업 취소", "job.cancel.title": (id) => "작업 " + id + "을(를) 취소할까요?", "job.cancel.not": "그대로 두기", "job.cancel.runs": "Slurm이 끝내는 대로 클러스터에서 종료됩니다. 보유한 만큼 청구됩니다.", "job.cancel.waits": "바로 대기열에서 빠집니다. 예약해 둔 만큼 청구됩니다.", "job.cancelled": (id) => "작업 " + id + "을(를) 취소하고 있습니다.",

@@ -13,6 +13,7 @@ import com.nimbusds.jose.jwk.gen.RSAKeyGenerator;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
 import com.sun.net.httpserver.HttpServer;
+import evenhand.api.Access;
 import evenhand.cli.AccessCommands;
 import evenhand.cli.Commands;
 import evenhand.cli.Console;
@@ -41,12 +42,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Date;
 import java.util.EnumMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -68,6 +71,7 @@ import tools.jackson.databind.json.JsonMapper;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class AccessTest {
   private static final JsonMapper JSON = new JsonMapper();
+  private static final String EVERYBODY = "everybody";
   private static final String JOB =
       "{\"account\":\"KDG\",\"num_gpus\":1,\"script\":\"#!/bin/sh\\nsleep 9\\n\"}";
 
@@ -108,6 +112,7 @@ class AccessTest {
             "/v1/decisions/{id}")) {
       MAY.put("GET " + read, people);
     }
+    MAY.put("GET /v1/access", EVERYBODY);
     MAY.put("GET /v1/me", people + " metrics");
     MAY.put("GET /v1/decisions/{id}/verify", "operator auditor");
     MAY.put("GET /v1/ledger", "owner operator auditor");
@@ -337,6 +342,12 @@ class AccessTest {
           method.equals("GET") || path.endsWith("/cycle") || path.endsWith("/revoke") ? null : "{}";
       List<String> may = Arrays.asList(row.getValue().split(" "));
       Answer stranger = send(null, method, path, body);
+      if (row.getValue().equals(EVERYBODY)) {
+        if (stranger.status() != 200) {
+          wrong.add(row.getKey() + " answers a stranger " + stranger.status());
+        }
+        continue;
+      }
       if (stranger.status() != 401
           || !stranger.code().equals("UNAUTHENTICATED")
           || stranger.whole().headers().firstValue("WWW-Authenticate").isEmpty()) {
@@ -512,6 +523,90 @@ class AccessTest {
         .isEqualTo(200);
     following.join(60_000);
     assertThat(following.isAlive()).as("it ends when nobody reads on").isFalse();
+  }
+
+  @Test
+  void whoListensIsHungUpOnWhenTheTokenIsRevoked() throws Exception {
+    String text = run(Role.ADMIN, "token", "create", "ear", "--role", "auditor").out().strip();
+    HttpResponse<Stream<String>> stream =
+        client.send(
+            HttpRequest.newBuilder(URI.create(url + "/v1/events"))
+                .header("Accept", "text/event-stream")
+                .header("Authorization", "Bearer " + text)
+                .build(),
+            HttpResponse.BodyHandlers.ofLines());
+    assertThat(stream.statusCode()).isEqualTo(200);
+    Iterator<String> lines = stream.body().iterator();
+    assertThat(lines.next()).startsWith("retry:");
+    assertThat(run(Role.ADMIN, "token", "revoke", "ear").status()).isZero();
+    int left = 1000;
+    while (lines.hasNext() && left-- > 0) {
+      lines.next();
+    }
+    assertThat(left).as("it ends").isPositive();
+  }
+
+  @Test
+  void aSubmitterReadsTheLedgerOfTheOwnAccounts() throws Exception {
+    String id = ask(Role.SUBMITTER, "POST", "/v1/jobs", JOB).body().path("id").asString();
+    String foreign =
+        ask(Role.ADMIN, "POST", "/v1/jobs", JOB.replace("KDG", "BCG")).body().path("id").asString();
+    for (String own : List.of("account=KDG", "job=" + id, "by=kind&job=" + id)) {
+      assertThat(ask(Role.SUBMITTER, "GET", "/v1/ledger?" + own, null).status())
+          .as(own)
+          .isEqualTo(200);
+    }
+    for (String other : List.of("account=BCG", "job=" + foreign, "by=account", "node=n1")) {
+      Answer answer = ask(Role.SUBMITTER, "GET", "/v1/ledger?" + other, null);
+      assertThat(answer.status()).as(other).isEqualTo(403);
+      assertThat(answer.detail()).contains("t-submitter may ask for account= one of the own: KDG");
+    }
+    for (String job : List.of(id, foreign)) {
+      ask(Role.OPERATOR, "POST", "/v1/jobs/" + job + "/cancel", null);
+    }
+  }
+
+  @Test
+  void whoAsksTooOftenIsToldWhenToAskAgain() throws Exception {
+    String text =
+        run(Role.ADMIN, "token", "create", "busy", "--role", "submitter", "--account", "KDG")
+            .out()
+            .strip();
+    Allowance allowance = context.getBean(Access.class).allowance();
+    String prefix = text.substring(0, text.indexOf('_', Tokens.MARK.length()));
+    int sent = 0;
+    while (allowance.take(prefix) == 0) {
+      assertThat(++sent).as("requests in a row").isLessThan(3 * allowance.perMinute());
+    }
+    int jobs = sql.sql("select count(*) from jobs").query(Integer.class).single();
+    List<String[]> asked =
+        List.of(
+            new String[] {"GET", "/v1/queue", null},
+            new String[] {"GET", "/v1/me", null},
+            new String[] {"POST", "/v1/jobs", JOB});
+    for (String[] request : asked) {
+      Answer answer = null;
+      // It refills while this runs: some are still answered.
+      for (int i = 0; i < 3 * allowance.perMinute(); i++) {
+        while (allowance.take(prefix) == 0) {
+          // none is left
+        }
+        answer = send("Bearer " + text, request[0], request[1], request[2]);
+        if (answer.status() == 429) {
+          break;
+        }
+        jobs += request[0].equals("POST") ? 1 : 0;
+      }
+      assertThat(answer.status()).isEqualTo(429);
+      assertThat(answer.code()).isEqualTo("TOO_MANY_REQUESTS");
+      assertThat(answer.detail()).contains("busy may send 5000 requests a minute");
+      assertThat(answer.whole().headers().firstValue("Content-Type").orElse(""))
+          .startsWith("application/problem+json");
+      assertThat(answer.whole().headers().firstValueAsLong("Retry-After").orElse(0))
+          .isBetween(1L, 60L);
+    }
+    assertThat(sql.sql("select count(*) from jobs").query(Integer.class).single()).isEqualTo(jobs);
+    assertThat(ask(Role.AUDITOR, "GET", "/v1/queue", null).status()).as("others").isEqualTo(200);
   }
 
   /** Reads one line and goes, as {@code head -1} does. */

@@ -70,6 +70,16 @@ class ApiOverFrontDeskTest {
       assertTrue(why.get("rule_name").asString().length() > 10, why.toString());
       assertEquals(1, client.get("/v1/queue").get("items").get(0).get("position").asInt());
       assertEquals(1, client.get("/v1/placements").get("items").get(0).get("reserved").asInt());
+      for (String all :
+          List.of(
+              "placements?node=n1", "placements?tier=4090", "nodes?state=up", "nodes?node=n1")) {
+        assertEquals(1, client.get("/v1/" + all).get("items").size(), all);
+      }
+      for (String none :
+          List.of("placements?node=n2", "placements?tier=x", "nodes?state=down", "nodes?node=n2")) {
+        assertEquals(0, client.get("/v1/" + none).get("items").size(), none);
+      }
+      assertEquals(422, client.status("/v1/nodes?state=asleep"));
 
       String decision = report.get("decision").asString();
       JsonNode recorded = client.get("/v1/decisions/" + decision);

@@ -1,5 +1,6 @@
 package evenhand.crash;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -24,6 +25,9 @@ final class ServiceProcess implements AutoCloseable {
   private static final HttpClient HTTP =
       HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
 
+  private static final String CLASS_PATH =
+      System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+
   private final Process process;
   private final Path log;
   private final Thread atExit;
@@ -34,6 +38,39 @@ final class ServiceProcess implements AutoCloseable {
    * @param settings as {@code --key=value}
    */
   ServiceProcess(Path folder, String name, String crashAt, List<String> settings) {
+    this(folder, name, crashAt, settings, CLASS_PATH, false);
+  }
+
+  /**
+   * One that logs as the service itself does, not as tests do; its {@link #log} is standard output
+   * alone.
+   */
+  static ServiceProcess withItsOwnLogging(
+      Path folder, String name, String crashAt, List<String> settings) throws IOException {
+    // Of the tests only what makes it stop somewhere.
+    Path classes = Files.createDirectories(folder.resolve("classes/evenhand/crash"));
+    List<String> kept = new ArrayList<>(List.of(folder.resolve("classes").toString()));
+    for (String entry : CLASS_PATH.split(File.pathSeparator)) {
+      if (!Files.exists(Path.of(entry, "logback-test.xml"))) {
+        kept.add(entry);
+        continue;
+      }
+      for (Class<?> used : List.of(CrashConfiguration.class, ServiceProcess.class)) {
+        String file = used.getSimpleName() + ".class";
+        Files.copy(Path.of(entry, "evenhand/crash", file), classes.resolve(file));
+      }
+    }
+    return new ServiceProcess(
+        folder, name, crashAt, settings, String.join(File.pathSeparator, kept), true);
+  }
+
+  private ServiceProcess(
+      Path folder,
+      String name,
+      String crashAt,
+      List<String> settings,
+      String classPath,
+      boolean apart) {
     log = folder.resolve(name + ".log");
     List<String> command =
         new ArrayList<>(
@@ -45,8 +82,7 @@ final class ServiceProcess implements AutoCloseable {
                 "-Xmx256m",
                 "-Devenhand.crash.at=" + crashAt,
                 "-cp",
-                System.getProperty(
-                    "surefire.test.class.path", System.getProperty("java.class.path")),
+                classPath,
                 "evenhand.Evenhand",
                 "serve",
                 "--server.port=0",
@@ -57,8 +93,12 @@ final class ServiceProcess implements AutoCloseable {
     try {
       process =
           new ProcessBuilder(command)
-              .redirectErrorStream(true)
+              .redirectErrorStream(!apart)
               .redirectOutput(log.toFile())
+              .redirectError(
+                  apart
+                      ? ProcessBuilder.Redirect.to(folder.resolve(name + ".err").toFile())
+                      : ProcessBuilder.Redirect.PIPE)
               .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
               .start();
     } catch (IOException e) {
@@ -80,10 +120,20 @@ final class ServiceProcess implements AutoCloseable {
   /** Where it listens; empty while it does not yet. */
   Optional<String> url() {
     if (url == null) {
-      Matcher m = LISTENS.matcher(log());
+      Matcher m = LISTENS.matcher(log().replace("\\/", "/")); // as JSON may write it
       url = m.find() ? m.group(1) : null;
     }
     return Optional.ofNullable(url);
+  }
+
+  void awaitLog(String words) throws InterruptedException {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
+    while (!log().contains(words)) {
+      if (System.nanoTime() > end) {
+        throw new AssertionError("the log never says \"" + words + "\":\n" + log());
+      }
+      Thread.sleep(20);
+    }
   }
 
   void awaitListening() throws InterruptedException {
@@ -139,6 +189,16 @@ final class ServiceProcess implements AutoCloseable {
       throws IOException, InterruptedException {
     return HTTP.send(
         request.timeout(Duration.ofSeconds(15)).build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** SIGTERM. */
+  void terminate() {
+    process.destroy();
+  }
+
+  /** Whether it has ended within so many seconds. */
+  boolean await(int seconds) throws InterruptedException {
+    return process.waitFor(seconds, TimeUnit.SECONDS);
   }
 
   /** SIGKILL. */

@@ -8,6 +8,7 @@ import evenhand.store.Database;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -33,8 +34,9 @@ final class BusySite implements AutoCloseable {
    *
    * @param folder for its files
    * @param nodes of 8 GPUs each
+   * @param more settings, as {@code --key=value}
    */
-  BusySite(Path folder, int nodes) throws Exception {
+  BusySite(Path folder, int nodes, String... more) throws Exception {
     StringBuilder site =
         new StringBuilder(
             """
@@ -65,13 +67,16 @@ final class BusySite implements AutoCloseable {
     }
     Path settings = Files.writeString(folder.resolve("site.yaml"), site);
     PGSimpleDataSource database = (PGSimpleDataSource) Database.fresh();
-    context =
-        Service.start(
-            "--server.port=0",
-            "--spring.config.additional-location=" + settings,
-            "--spring.datasource.url=" + database.getURL(),
-            "--spring.datasource.username=" + database.getUser(),
-            "--logging.level.evenhand=warn");
+    List<String> all =
+        new ArrayList<>(
+            List.of(
+                "--server.port=0",
+                "--spring.config.additional-location=" + settings,
+                "--spring.datasource.url=" + database.getURL(),
+                "--spring.datasource.username=" + database.getUser(),
+                "--logging.level.evenhand=warn"));
+    all.addAll(List.of(more));
+    context = Service.start(all.toArray(String[]::new));
   }
 
   URI url() {
@@ -92,11 +97,16 @@ final class BusySite implements AutoCloseable {
   }
 
   String submit(String name, String account, int gpus, int minimum, int runs) {
+    return submit("kim", name, account, gpus, minimum, runs);
+  }
+
+  String submit(String user, String name, String account, int gpus, int minimum, int runs) {
     return desk()
         .submit(
             SomeJob.PLAIN
                 .named(name)
                 .of(account)
+                .by(user)
                 .on(gpus, null)
                 .minimum(minimum)
                 .resumable(true)
@@ -149,8 +159,8 @@ final class BusySite implements AutoCloseable {
     }
   }
 
-  /** Work of everybody, more than there is room for; a node that is drained. */
-  void work(int jobs) throws InterruptedException {
+  /** Work of everybody, more than there is room for; and this node is drained. */
+  void work(int jobs, String drained) throws InterruptedException {
     for (int i = 0; i < jobs; i++) {
       int gpus = List.of(1, 2, 4, 8, 8).get(random.nextInt(5));
       int minimum = random.nextInt(5) == 0 ? 0 : 600 * (1 + random.nextInt(6));
@@ -162,7 +172,7 @@ final class BusySite implements AutoCloseable {
           600 + random.nextInt(3000));
     }
     Thread.sleep(3000);
-    context(Contract.class).drain("h12", "fan 3 is loud", "ann");
+    context(Contract.class).drain(drained, "fan 3 is loud", "ann");
   }
 
   /** The job with the longest story. */

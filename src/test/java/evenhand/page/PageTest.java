@@ -2,17 +2,22 @@ package evenhand.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpServer;
+import evenhand.cycle.Contract;
 import evenhand.cycle.Desk;
 import evenhand.cycle.JobState;
 import evenhand.cycle.accounts.AccountDesk;
 import evenhand.sandbox.Browser;
 import evenhand.sandbox.NeedsReal;
 import evenhand.sandbox.RealParts;
+import java.net.InetSocketAddress;
 import java.net.URI;
-import java.nio.file.Files;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -22,7 +27,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
-import tools.jackson.databind.JsonNode;
 
 /**
  * The web page in a real browser, over the whole service.
@@ -32,7 +36,7 @@ import tools.jackson.databind.JsonNode;
 @NeedsReal(RealParts.BROWSER)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-class PageTest {
+class PageTest extends PageInBrowser {
   private static final String TAB = "\uE004";
   private static final String ENTER = "\uE007";
   private static final String RIGHT = "\uE014";
@@ -40,18 +44,14 @@ class PageTest {
   private static final List<String> PAGES =
       List.of("now", "queue", "budgets", "policy", "decisions", "nodes");
 
-  /** Asked of services that may not have them; a browser calls the answer 404 an error. */
-  private static final List<String> NOT_HERE = List.of("/v1/me", "/v1/policy/");
-
   private BusySite site;
-  private Browser browser;
   private String evil;
 
   @BeforeAll
   void start(@TempDir Path folder) throws Exception {
     site = new BusySite(folder, 16);
     site.week();
-    site.work(70);
+    site.work(70, "h12");
     evil = site.submit(EVIL, "chat", 8, 600, 900);
     browser = new Browser("--lang=en");
     browser.open(site.url());
@@ -69,84 +69,7 @@ class PageTest {
 
   @AfterEach
   void nothingToComplainOf() throws Exception {
-    assertThat(complaints()).isEmpty();
-  }
-
-  private List<String> complaints() throws Exception {
-    List<String> lines = new ArrayList<>(browser.console());
-    lines.removeIf(
-        line -> line.contains("status of 404") && NOT_HERE.stream().anyMatch(line::contains));
-    return lines;
-  }
-
-  private void go(String hash) throws Exception {
-    browser.run("location.hash = '" + hash + "'");
-    awaiting(
-        "return location.hash === '"
-            + hash
-            + "' && !!document.querySelector('main .page:not([hidden])')"
-            + " && !document.querySelector('.skeleton')");
-  }
-
-  private void awaiting(String script) throws Exception {
-    for (int i = 0; i < 600; i++) {
-      if (browser.run(script).asBoolean()) {
-        return;
-      }
-      Thread.sleep(50);
-    }
-    throw new AssertionError(
-        "never: " + script + "\nThe page: " + text("main") + "\n" + browser.console());
-  }
-
-  private String text(String selector) throws Exception {
-    JsonNode text =
-        browser.run("return (document.querySelector('" + selector + "') || {}).innerText || ''");
-    return text.asString();
-  }
-
-  private void awaitText(String selector, String words) throws Exception {
-    awaiting(
-        "return [...document.querySelectorAll('"
-            + selector
-            + "')].some((e) => e.innerText.includes('"
-            + words
-            + "'))");
-  }
-
-  private void click(String selector, String label) throws Exception {
-    boolean there =
-        browser
-            .run(
-                "const e = [...document.querySelectorAll('"
-                    + selector
-                    + "')].find((x) => x.textContent.trim() === '"
-                    + label
-                    + "'); if (e) e.click(); return !!e")
-            .asBoolean();
-    assertThat(there).as(selector + " " + label).isTrue();
-  }
-
-  private void type(String label, String value) throws Exception {
-    boolean there =
-        browser
-            .run(
-                "const l = [...document.querySelectorAll('label')].find((x) => x.textContent === '"
-                    + label
-                    + "'); const i = l && document.getElementById(l.htmlFor);"
-                    + " if (i) { i.value = '"
-                    + value
-                    + "'; i.dispatchEvent(new Event('input', {bubbles: true})); } return !!i")
-            .asBoolean();
-    assertThat(there).as(label).isTrue();
-  }
-
-  private void picture(String name) throws Exception {
-    String folder = System.getProperty("evenhand.pictures");
-    if (folder != null) {
-      Files.createDirectories(Path.of(folder));
-      Files.write(Path.of(folder, name + ".png"), browser.picture());
-    }
+    assertThat(browser.console()).isEmpty();
   }
 
   @Test
@@ -337,6 +260,95 @@ class PageTest {
 
   @Test
   @Order(6)
+  void wordsOfUsersAreTextOnEveryPage() throws Exception {
+    // Wherever a person may leave words: names, reasons, users, the node they drain.
+    site.desk().cancel(site.submit(EVIL, EVIL, "docking", 8, 600, 60), EVIL);
+    site.context(Contract.class).drain("h11", EVIL, EVIL);
+    site.context(AccountDesk.class).setWeights("language", Map.of("chat", 4.0), "ada", EVIL);
+    List<String> all = new ArrayList<>(PAGES);
+    all.addAll(
+        List.of(
+            "job/" + evil,
+            "queue?search=" + URLEncoder.encode(EVIL, StandardCharsets.UTF_8),
+            "budgets?account=language",
+            "decisions?job=" + evil,
+            "policy?clause=" + URLEncoder.encode(EVIL, StandardCharsets.UTF_8),
+            "nodes?node=h11"));
+    for (String page : all) {
+      browser.open(site.url());
+      go("#/" + page);
+    }
+    for (String[] shown :
+        new String[][] {
+          {"job/" + evil, ".job-name"},
+          {"nodes?node=h11", ".node-line"},
+          {"budgets?account=language", ".changes"}
+        }) {
+      go("#/" + shown[0]);
+      awaiting(
+          "return [...document.querySelectorAll('"
+              + shown[1]
+              + "')].some((e) => e.innerText.includes('"
+              + EVIL
+              + "'))");
+    }
+    go("#/now");
+    browser.run("document.querySelector('.node[data-node=h11]').focus()");
+    assertThat(browser.run("return document.querySelectorAll('img').length").asInt()).isZero();
+    assertThat(browser.run("return window.harm === undefined").asBoolean()).isTrue();
+    site.context(Contract.class).resume("h11", "ann");
+  }
+
+  @Test
+  @Order(7)
+  void aPageOfAnotherSiteChangesNothing() throws Exception {
+    String job = site.submit("theirs", "chat", 8, 600, 60);
+    String url = site.url().toString();
+    String page =
+        """
+        <!doctype html><title>other</title><script>
+        const post = (path, type, body) => fetch('%1$s' + path, {method: 'POST', mode: 'no-cors',
+            headers: {'Content-Type': type}, body});
+        const read = (path) => fetch('%1$s' + path).then(() => 'read', () => 'kept');
+        Promise.allSettled([
+          post('v1/jobs/%2$s/cancel', 'text/plain', '{"user":"kim"}'),
+          post('v1/nodes/a02/drain', 'text/plain', '{"reason":"x","user":"kim"}'),
+          post('v1/cycle', 'application/x-www-form-urlencoded', ''),
+        ]).then(() => read('v1/queue')).then((r) => { window.outcome = r; });
+        </script>
+        """
+            .formatted(url, job);
+    HttpServer other = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    other.createContext(
+        "/",
+        exchange -> {
+          byte[] bytes = page.getBytes(StandardCharsets.UTF_8);
+          exchange.getResponseHeaders().set("Content-Type", "text/html; charset=utf-8");
+          exchange.sendResponseHeaders(200, bytes.length);
+          exchange.getResponseBody().write(bytes);
+          exchange.close();
+        });
+    other.start();
+    try {
+      browser.open(URI.create("http://127.0.0.1:" + other.getAddress().getPort() + "/"));
+      awaiting("return !!window.outcome");
+      assertThat(browser.run("return window.outcome").asString()).isEqualTo("kept");
+    } finally {
+      other.stop(0);
+    }
+    assertThat(site.desk().job(job).state()).isEqualTo(JobState.GLOBAL_QUEUE_WAIT);
+    assertThat(
+            site.sql()
+                .sql("select count(*) from node_drains where node_name = 'a02'")
+                .query(Integer.class)
+                .single())
+        .isZero();
+    browser.console(); // full of what the browser says about that page
+    browser.open(site.url());
+  }
+
+  @Test
+  @Order(8)
   void tenThousandQueuedJobs() throws Exception {
     site.queue(10_000);
     go("#/queue");
@@ -353,10 +365,10 @@ class PageTest {
   }
 
   @Test
-  @Order(7)
+  @Order(9)
   void aServiceThatIsAwayIsSaidToBeAway() throws Exception {
     go("#/now");
-    assertThat(complaints()).isEmpty();
+    assertThat(browser.console()).isEmpty();
     URI url = site.url();
     site.close();
     site = null;

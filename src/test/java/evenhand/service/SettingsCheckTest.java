@@ -97,6 +97,13 @@ class SettingsCheckTest {
         "--evenhand.webhooks[0].name=chat | evenhand.webhooks[0].url | https://",
         "--evenhand.api.max-body=huge | huge | 2MB",
         "--evenhand.api.max-body=1B | 1B | from 1024",
+        "--server.adress=0.0.0.0 | server.adress | server.address?",
+        "--server.ssl.certifcate=x | server.ssl.certifcate | server.ssl.certificate?",
+        "--server.tomcat.max-http-post-size=1MB | max-http-post-size | server.tomcat.max-http-form-post-size",
+        "--spring.datasource.usrname=x | spring.datasource.usrname | spring.datasource.username?",
+        "--spring.datasource.hikari.maximumPoolSise=9 | maximumPoolSise | maximum-pool-size?",
+        "--logging.structured.format.consol=ecs | consol | logging.structured.format.console?",
+        "--management.endpoints.web.exposure.includ=x | includ | management.endpoints.web.exposure.include?",
         "--server.port=99999 | 99999 | 65535",
         "--server.port=http | http | a whole number",
         "--spring.datasource.url=db:5432 | db:5432 | jdbc:postgresql://"
@@ -104,6 +111,61 @@ class SettingsCheckTest {
   void whatIsSetWrongIsNamedWithWhatWouldBeRight(String argument, String named, String right)
       throws Exception {
     assertThat(fault(environment(Map.of(), argument)).getMessage()).contains(named, right);
+  }
+
+  @Test
+  void namesOfLibrariesAreKnownHoweverTheyAreWrittenAndDoubtedWhereNothingIsLikeThem()
+      throws Exception {
+    String[] right = {
+      "--server.maxHttpRequestHeaderSize=9KB",
+      "--logging.level.evenhand.cycle=debug",
+      "--spring.main.sources=x",
+      "--spring.config.additional-location=optional:file:/nowhere/x.yaml",
+      "--spring.datasource.hikari.data-source-properties.socketTimeout=5",
+      "--spring.security.oauth2.resourceserver.jwt.audiences[0]=evenhand",
+      "--management.metrics.tags.site=a",
+      "--management.endpoints.web.exposure.include=health"
+    };
+    Map<String, Object> variables =
+        Map.of(
+            "SPRING_DATASOURCE_PASSWORD",
+            "x",
+            "SERVER_SOFTWARE",
+            "x",
+            "LOGGING_LEVEL_ROOT",
+            "warn");
+    assertThat(SettingsCheck.check(environment(variables, right))).isEmpty();
+    StandardEnvironment doubtful =
+        environment(
+            Map.of("SPRING_DATASOURCE_PASWORD", "x"),
+            "--spring.mail.host=x",
+            "--server.colour=red");
+    assertThat(SettingsCheck.check(doubtful))
+        .containsExactlyInAnyOrder(
+            "SPRING_DATASOURCE_PASWORD is the variable of no setting; did you mean"
+                + " SPRING_DATASOURCE_PASSWORD?",
+            "spring.mail.host is described nowhere; probably nothing reads it",
+            "server.colour is described nowhere; probably nothing reads it");
+    assertThat(new EffectiveSettings(doubtful).all())
+        .filteredOn(s -> s.name().equals("server.colour"))
+        .singleElement()
+        .satisfies(s -> assertThat(s.origin()).isEqualTo("command line, read by nobody"));
+    // What the service sets itself is all known, so that it is a good example.
+    new YamlPropertySourceLoader()
+        .load("application.yaml", new ClassPathResource("application.yaml"))
+        .forEach(
+            source ->
+                Arrays.stream(((MapPropertySource) source).getPropertyNames())
+                    .filter(name -> SpringNames.FIRST.contains(name.split("\\.")[0]))
+                    .forEach(
+                        name ->
+                            assertThat(
+                                    SpringNames.get()
+                                        .ofSetting(
+                                            name.replaceAll("\\[\\d+\\]", ""),
+                                            source.getProperty(name)))
+                                .as(name)
+                                .isNull()));
   }
 
   @Test

@@ -60,8 +60,7 @@ final class MakingRoom {
    * @param start by which clause it starts, or null when no room could be made
    * @param noRoom why no room could be made; null where it was
    */
-  record Found(
-      Decided start, List<Decided> preempts, List<Running> victims, NoRoom noRoom) {}
+  record Found(Decided start, List<Decided> preempts, List<Running> victims, NoRoom noRoom) {}
 
   /** Who wants: the account, what K5 adds to its usage, and its class of priority. */
   private record Taker(String account, double more, int urgency) {}
@@ -115,16 +114,14 @@ final class MakingRoom {
     board = here;
   }
 
-  /** Puts work that nothing but the job's own terms may protect in order, once a cycle. */
+  /** Puts all work that does not leave already in order, once a cycle. */
   private Victims victims() {
     if (victims != null) {
       return victims;
     }
     List<Running> open = new ArrayList<>();
     for (Running r : running) {
-      // Without a tree of accounts minimum run times protect nothing; consent is the rules' matter.
-      boolean mayBe = tree == null || r.unprotected(now);
-      if (!r.leaving() && mayBe && !gone.contains(r.job())) {
+      if (!r.leaving() && !gone.contains(r.job())) {
         open.add(r);
       }
     }
@@ -135,7 +132,8 @@ final class MakingRoom {
     parties = new ArrayList<>();
     for (int i = 0; i < victims.size(); i++) {
       Running r = victims.work(i);
-      boolean unprotected = tree != null || r.preemptible();
+      // Without a tree of accounts minimum run times protect nothing, but refusing does.
+      boolean unprotected = tree == null ? r.preemptible() : r.unprotected(now);
       ofWork[i] = Judgement.ofWork(r.allocated(), unprotected, r.intoSlice(now) <= window);
       accountOf[i] =
           numbers.computeIfAbsent(
@@ -145,7 +143,7 @@ final class MakingRoom {
                 return parties.size() - 1;
               });
     }
-    anyone = victims.takers(i -> true);
+    anyone = victims.takers(i -> tree == null || victims.work(i).unprotected(now));
     return victims;
   }
 

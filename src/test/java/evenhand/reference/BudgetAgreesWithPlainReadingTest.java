@@ -30,8 +30,7 @@ class BudgetAgreesWithPlainReadingTest {
             settings,
             seed -> BudgetSnapshots.of(seed, name),
             snapshot ->
-                new BudgetReading.Read(
-                    BudgetReading.decide(snapshot, window, margin), List.of()))
+                new BudgetReading.Read(BudgetReading.decide(snapshot, window, margin), List.of()))
         .on(count);
   }
 }

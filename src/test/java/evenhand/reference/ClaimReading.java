@@ -6,7 +6,6 @@ import evenhand.facts.Running;
 import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.outcomes.Claimed;
-import evenhand.outcomes.Decided;
 import evenhand.outcomes.Release;
 import evenhand.outcomes.Wait;
 import java.math.BigDecimal;
@@ -68,8 +67,7 @@ final class ClaimReading extends BudgetReading {
       double margin,
       boolean mayClaim,
       double reservationMargin) {
-    ClaimReading reading =
-        new ClaimReading(snapshot, window, margin, mayClaim, reservationMargin);
+    ClaimReading reading = new ClaimReading(snapshot, window, margin, mayClaim, reservationMargin);
     return new Read(reading.read(), reading.met);
   }
 
@@ -169,8 +167,7 @@ final class ClaimReading extends BudgetReading {
     int ofClaimed = claimed();
     List<Share> on = super.start(job, allocated, victims, rule);
     if (isClaimer(job)) {
-      boolean there =
-          on.stream().allMatch(share -> claim.gpusOn(share.node(), share.tier()) > 0);
+      boolean there = on.stream().allMatch(share -> claim.gpusOn(share.node(), share.tier()) > 0);
       met.add("claimer starts by " + rule + (there ? "" : " elsewhere"));
     } else if (claimed() < ofClaimed) {
       met.add((allocated ? "allocated" : "unallocated") + " work starts on claimed GPUs");
@@ -298,20 +295,25 @@ final class ClaimReading extends BudgetReading {
       return false;
     }
     boolean room = wouldMakeRoom(job);
-    boolean held = room;
+    boolean idle = false;
     for (Spot spot : spots) {
-      held |=
+      idle |=
           !mayUseClaimed(job)
               && fits(spot.placement, job)
               && spot.up()
               && spot.idle < job.numGpus()
               && spot.idle + spot.claimed >= job.numGpus();
     }
-    if (held) {
-      met.add("told of the claim for its " + (room ? "room" : "idle GPUs"));
+    if (room) {
+      met.add("told of the claim for its room");
+    }
+    if (idle) {
+      met.add("told of the claim for its idle GPUs");
+    }
+    if (room || idle) {
       decide(new Wait(job.id(), "HELD_BY_RESERVATION", claim.job(), ""), "G3");
     }
-    return held;
+    return room || idle;
   }
 
   // ---- G1, G2: what the first job claims

@@ -25,7 +25,14 @@ import org.junit.jupiter.api.Test;
 class EliminationTest {
   private static final long SEED = 20_261_131L;
   private static final Set<String> FITTING =
-      Set.of("free", "ahead", "reserved", "few_idle", "protected", "over_share", "held_by_reservation");
+      Set.of(
+          "free",
+          "ahead",
+          "reserved",
+          "few_idle",
+          "protected",
+          "over_share",
+          "held_by_reservation");
 
   @Test
   void underReservation() throws PolicyFault {
@@ -50,8 +57,7 @@ class EliminationTest {
 
   @Test
   void underClaims() throws PolicyFault {
-    Policy policy =
-        Policies.load(Optional.empty(), "budget", Map.of("gang_reservation", "claim"));
+    Policy policy = Policies.load(Optional.empty(), "budget", Map.of("gang_reservation", "claim"));
     Map<String, Integer> seen = new TreeMap<>();
     for (long seed = SEED; seed < SEED + 150; seed++) {
       hold(policy, BudgetSnapshots.withClaim(seed, "budget"), seed, seen);

@@ -114,16 +114,14 @@ final class MakingRoom {
     board = here;
   }
 
-  /** Puts work that nothing but the job's own terms may protect in order, once a cycle. */
+  /** Puts all work that does not leave already in order, once a cycle. */
   private Victims victims() {
     if (victims != null) {
       return victims;
     }
     List<Running> open = new ArrayList<>();
     for (Running r : running) {
-      // Without a tree of accounts minimum run times protect nothing; consent is the rules' matter.
-      boolean mayBe = tree == null || r.unprotected(now);
-      if (!r.leaving() && mayBe && !gone.contains(r.job())) {
+      if (!r.leaving() && !gone.contains(r.job())) {
         open.add(r);
       }
     }
@@ -134,7 +132,8 @@ final class MakingRoom {
     parties = new ArrayList<>();
     for (int i = 0; i < victims.size(); i++) {
       Running r = victims.work(i);
-      boolean unprotected = tree != null || r.preemptible();
+      // Without a tree of accounts minimum run times protect nothing, but refusing does.
+      boolean unprotected = tree == null ? r.preemptible() : r.unprotected(now);
       ofWork[i] = Judgement.ofWork(r.allocated(), unprotected, r.intoSlice(now) <= window);
       accountOf[i] =
           numbers.computeIfAbsent(
@@ -144,7 +143,7 @@ final class MakingRoom {
                 return parties.size() - 1;
               });
     }
-    anyone = victims.takers(i -> true);
+    anyone = victims.takers(i -> tree == null || victims.work(i).unprotected(now));
     return victims;
   }
 

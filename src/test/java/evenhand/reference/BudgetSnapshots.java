@@ -10,6 +10,9 @@ import evenhand.facts.Running;
 import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
 import evenhand.facts.Tier;
+import evenhand.outcomes.Claimed;
+import evenhand.outcomes.Decided;
+import evenhand.reference.BudgetReading.Read;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -102,6 +105,28 @@ final class BudgetSnapshots {
    * some time yet, on nodes of two tiers.
    */
   static Snapshot claiming(long seed, String policy) {
+    return RandomSnapshots.shuffled(worldOfClaimer(seed).snapshot(policy), seed);
+  }
+
+  /**
+   * The snapshot of this seed as {@link #claiming} makes it, some minutes after the claim was made
+   * that the plain reading makes there, with small jobs that come by: some may run on what is
+   * claimed, some by a second not.
+   */
+  static Snapshot standing(long seed, String policy) {
+    BudgetSnapshots world = worldOfClaimer(seed);
+    Read read = ClaimReading.decide(world.snapshot(policy), null, 0, true, 0.05);
+    for (Decided decided : read.outcomes()) {
+      if (decided.outcome() instanceof Claimed c) {
+        world.claims.add(
+            new Claim(c.job(), c.on(), NOW.minusSeconds(300), c.readyAt(), c.yields()));
+        world.makeBackfill(Duration.between(NOW, c.readyAt()).toSeconds());
+      }
+    }
+    return RandomSnapshots.shuffled(world.snapshot(policy), seed);
+  }
+
+  private static BudgetSnapshots worldOfClaimer(long seed) {
     BudgetSnapshots world = new BudgetSnapshots(seed);
     world.leaving = world.chance(30) ? 15 : 0;
     world.secondTier = 85;
@@ -118,7 +143,7 @@ final class BudgetSnapshots {
     world.makeJobs();
     world.makeLeanest();
     world.makeTakers();
-    return RandomSnapshots.shuffled(world.snapshot(policy), seed);
+    return world;
   }
 
   private Snapshot snapshot(String policy) {
@@ -317,6 +342,27 @@ final class BudgetSnapshots {
             MINIMA[between(1, MINIMA.length - 1)],
             true,
             1));
+  }
+
+  /** Small jobs, of which some end their minimum before the ready time. */
+  private void makeBackfill(long left) {
+    for (int i = between(2, 6); i > 0; i--) {
+      long minimum = pick(List.of(0L, left + between(-1, 1), 900L, 28_800L));
+      jobs.add(
+          new Job(
+              "small" + i,
+              pick(payers),
+              "kim",
+              chance(85) ? 1 : 2,
+              between(1, 2),
+              null,
+              0,
+              0,
+              NOW.minusSeconds(60),
+              Math.max(0, minimum),
+              true,
+              1));
+    }
   }
 
   /** Starts that wait for those that leave: they hold the same GPUs already. */

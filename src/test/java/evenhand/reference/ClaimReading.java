@@ -295,20 +295,25 @@ final class ClaimReading extends BudgetReading {
       return false;
     }
     boolean room = wouldMakeRoom(job);
-    boolean held = room;
+    boolean idle = false;
     for (Spot spot : spots) {
-      held |=
+      idle |=
           !mayUseClaimed(job)
               && fits(spot.placement, job)
               && spot.up()
               && spot.idle < job.numGpus()
               && spot.idle + spot.claimed >= job.numGpus();
     }
-    if (held) {
-      met.add("told of the claim for its " + (room ? "room" : "idle GPUs"));
+    if (room) {
+      met.add("told of the claim for its room");
+    }
+    if (idle) {
+      met.add("told of the claim for its idle GPUs");
+    }
+    if (room || idle) {
       decide(new Wait(job.id(), "HELD_BY_RESERVATION", claim.job(), ""), "G3");
     }
-    return held;
+    return room || idle;
   }
 
   // ---- G1, G2: what the first job claims

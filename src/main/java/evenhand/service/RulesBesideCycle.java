@@ -34,7 +34,8 @@ final class RulesBesideCycle implements BesideCycle {
         .description("how often a rule failed and the policy before took over")
         .register(meters);
     Gauge.builder("evenhand.policy.faulty", rollout, r -> r.status().faults().size())
-        .description("how many faults the rules at hand have; they cannot decide while there are any")
+        .description(
+            "how many faults the rules at hand have; they cannot decide while there are any")
         .register(meters);
     Gauge.builder("evenhand.policy.alarm", rollout, r -> r.status().alarm() == null ? 0 : 1)
         .description("1 while a rule has failed in use, or the policy in force cannot be loaded")

@@ -52,8 +52,11 @@ final class Why {
 
   private static final Duration LONGEST = Duration.ofSeconds(3);
 
-  /** A scene seen longer ago is looked at anew, whatever has happened since. */
-  private static final Duration FRESH = Duration.ofSeconds(5);
+  /**
+   * A scene seen longer ago is looked at anew, whatever has happened since. Longer than cycles are
+   * apart, so that the look before serves until the one after a cycle is taken.
+   */
+  private static final Duration FRESH = Duration.ofSeconds(10);
 
   private final Store store;
   private final Supplier<Policy> policy;

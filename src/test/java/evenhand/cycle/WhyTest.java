@@ -126,7 +126,7 @@ class WhyTest {
     // A look that is not taken in time is taken by whoever asks.
     after(1);
     desk.isLookedAt();
-    clock.advance(Duration.ofSeconds(6));
+    clock.advance(Duration.ofSeconds(11));
     assertThat(desk.why(waits).at()).isEqualTo(before.plusSeconds(3));
   }
 

@@ -28,6 +28,17 @@ public interface Cluster {
   java.util.Optional<SeenJob> find(Token token, Instant since) throws ReadingFailed;
 
   /**
+   * Looks up an attempt that has run by its number, for one that is called otherwise by now. Number
+   * and start together are no other job's. Empty where names cannot change.
+   *
+   * @throws ReadingFailed when the cluster did not answer: then it may be there or not
+   */
+  default java.util.Optional<SeenJob> findStarted(Token token, String clusterJob, Instant startedAt)
+      throws ReadingFailed {
+    return java.util.Optional.empty();
+  }
+
+  /**
    * Lets a submitted job run. Releasing one that was released before, or is gone, is done, not an
    * error.
    */

@@ -522,6 +522,9 @@ final class Following {
       Optional<SeenJob> found;
       try {
         found = cluster.find(token, attempt.decidedAt().minus(settings.slack()));
+        if (found.isEmpty() && attempt.startedAt() != null) {
+          found = cluster.findStarted(token, attempt.clusterJob(), attempt.startedAt());
+        }
       } catch (Cluster.ReadingFailed e) {
         notes.add("job " + job.id() + " is missing and could not be looked up: " + e.getMessage());
         return;

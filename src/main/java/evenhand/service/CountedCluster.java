@@ -77,6 +77,12 @@ final class CountedCluster implements Cluster {
   }
 
   @Override
+  public Optional<SeenJob> findStarted(Token token, String clusterJob, Instant startedAt)
+      throws ReadingFailed {
+    return asked("find", () -> cluster.findStarted(token, clusterJob, startedAt));
+  }
+
+  @Override
   public Release release(String clusterJob, Token token) {
     return told("release", () -> cluster.release(clusterJob, token));
   }

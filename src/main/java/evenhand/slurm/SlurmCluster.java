@@ -351,8 +351,36 @@ public final class SlurmCluster implements Cluster {
     return found;
   }
 
+  @Override
+  public Optional<SeenJob> findStarted(Token token, String clusterJob, Instant startedAt)
+      throws ReadingFailed {
+    Client.Answer who = client.run(whoIs(clusterJob));
+    if (saysUnknownJob(who)) {
+      return Optional.empty();
+    }
+    if (!who.ok()) {
+      throw new ReadingFailed(who.sentence());
+    }
+    Optional<Job> job = withNumber(clusterJob, who.out());
+    if (job.isEmpty() || job.get().submit() == null || !startedAt.equals(job.get().start())) {
+      return Optional.empty();
+    }
+    log.warn(
+        "Slurm job {} is called {} by now; it is still {}",
+        clusterJob,
+        job.get().name(),
+        token.text());
+    named.put(clusterJob, new Named(token.text(), job.get().submit()));
+    return inQueue(token, List.of("--jobs=" + clusterJob), found -> true);
+  }
+
   private Optional<SeenJob> inQueue(Token token, Predicate<SeenJob> ours) throws ReadingFailed {
-    SeenJobs seen = queue(List.of("--name=" + token.text()));
+    return inQueue(token, List.of("--name=" + token.text()), ours);
+  }
+
+  private Optional<SeenJob> inQueue(Token token, List<String> filter, Predicate<SeenJob> ours)
+      throws ReadingFailed {
+    SeenJobs seen = queue(filter);
     List<SeenJob> jobs = new ArrayList<>();
     for (SeenJob job : seen.jobs()) {
       if (ours.test(job)) {
@@ -510,10 +538,7 @@ public final class SlurmCluster implements Cluster {
     if (!who.ok()) {
       return new Ours(null, who.sentence());
     }
-    Optional<Job> job =
-        Jobs.read(who.out(), SeenJobs.ZONE).values().stream()
-            .filter(j -> clusterJob.equals(j.job()) || clusterJob.equals(j.jobRaw()))
-            .findFirst();
+    Optional<Job> job = withNumber(clusterJob, who.out());
     boolean gone = job.isEmpty() && who.out().strip().lines().count() == 1;
     if (gone) {
       return new Ours(null, null);
@@ -532,6 +557,12 @@ public final class SlurmCluster implements Cluster {
       return new Ours(null, null);
     }
     return new Ours(SeenJobs.seen(job.get()).state(), null);
+  }
+
+  private static Optional<Job> withNumber(String clusterJob, String answer) {
+    return Jobs.read(answer, SeenJobs.ZONE).values().stream()
+        .filter(j -> clusterJob.equals(j.job()) || clusterJob.equals(j.jobRaw()))
+        .findFirst();
   }
 
   private List<String> whoIs(String clusterJob) {

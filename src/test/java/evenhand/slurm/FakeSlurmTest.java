@@ -332,4 +332,19 @@ class FakeSlurmTest {
     fake.printing("squeue", renamed.replace("2026-01-01T00:00:01", "2026-01-01T00:00:02"));
     assertThat(cluster.read().jobs()).isEmpty();
   }
+
+  @Test
+  void whatWasRenamedBeforeARestartIsFoundByNumberAndStart() throws ReadingFailed {
+    fake.printing("scontrol", "NodeName=n1 State=IDLE Gres=gpu:4090:2 GresUsed=gpu:4090:0\n");
+    fake.printing("squeue", SeenTest.HEADER + SeenTest.job("7", "RUNNING", "0", "else", "None"));
+    Instant start = Instant.parse("2026-01-01T00:00:02Z");
+    assertThat(cluster.findStarted(TOKEN, "7", start.plusSeconds(1))).isEmpty();
+    assertThat(cluster.findStarted(TOKEN, "8", start)).isEmpty();
+    assertThat(cluster.read().jobs()).isEmpty();
+    assertThat(cluster.findStarted(TOKEN, "7", start))
+        .get()
+        .extracting(SeenJob::name)
+        .isEqualTo(NAME);
+    assertThat(cluster.read().jobs()).singleElement().extracting(SeenJob::name).isEqualTo(NAME);
+  }
 }

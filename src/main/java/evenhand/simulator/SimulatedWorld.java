@@ -66,6 +66,7 @@ final class SimulatedWorld {
 
   private final Map<String, Place> places = new LinkedHashMap<>();
   private final List<Placement> placementFacts = new ArrayList<>();
+  private final Map<PlacementGroup, PlacementGroup> groups = new HashMap<>();
   private final Map<String, Purse> purses = new LinkedHashMap<>();
   private final List<Purse> purseList = new ArrayList<>();
   private final Map<String, StoredJob> jobs = new HashMap<>();
@@ -99,6 +100,7 @@ final class SimulatedWorld {
     final int index;
     final BitSet busy = new BitSet();
     NodeState state = NodeState.UP;
+    PlacementGroup group;
     int promised;
 
     Place(ClusterPlan.Gpus gpus) {
@@ -109,11 +111,16 @@ final class SimulatedWorld {
     }
 
     void tell() {
+      if (group == null || group.state() != state) {
+        group =
+            groups.computeIfAbsent(
+                new PlacementGroup(gpus.tier(), gpus.count(), state), g -> g);
+      }
       placementFacts.set(
           index,
           new Placement(
               gpus.node(),
-              new PlacementGroup(gpus.tier(), gpus.count(), state),
+              group,
               Math.max(0, gpus.count() - busy.cardinality() - promised),
               0,
               null));

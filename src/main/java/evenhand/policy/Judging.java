@@ -12,8 +12,10 @@ import java.util.Set;
  *     cycle
  * @param countsRefusing whether any rule of a turn looks at what an account holds by work that
  *     refuses to be preempted (PR4)
+ * @param claims whether the first job may claim GPUs (G1)
  */
-record Judging(boolean seesPlacements, boolean byRequest, boolean countsRefusing) {
+record Judging(
+    boolean seesPlacements, boolean byRequest, boolean countsRefusing, boolean claims) {
   static Judging of(Loaded loaded) {
     Set<String> named = loaded.names(s -> s == Stage.SHIELD || s == Stage.PREEMPT);
     boolean placements =
@@ -30,7 +32,8 @@ record Judging(boolean seesPlacements, boolean byRequest, boolean countsRefusing
                 "reservation",
                 "held",
                 "refusingHeld"),
-        loaded.names(Stage::ofTurn).contains("refusingHeld"));
+        loaded.names(Stage::ofTurn).contains("refusingHeld"),
+        loaded.claims());
   }
 
   private static boolean named(Set<String> named, String... words) {

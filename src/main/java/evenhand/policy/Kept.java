@@ -57,6 +57,11 @@ final class Kept implements AutoCloseable {
     }
   }
 
+  /** Whether any rule belongs to this stage. */
+  boolean has(Stage stage) {
+    return sessions.has(stage);
+  }
+
   WaitingLine line() {
     return line;
   }

@@ -97,13 +97,13 @@ final class OneCycle {
     this.firing = kept.firing();
     this.queue = kept.line();
     this.tree = queue.tree();
-    this.claims = loaded.claims();
+    this.claims = judging.claims();
     this.claim = snapshot.claims().isEmpty() ? null : snapshot.claims().get(0);
     if (claims || claim != null) {
       queue.jobs().forEach(j -> jobs.put(j.id(), j));
     }
     this.room =
-        loaded.preempts()
+        kept.has(Stage.PREEMPT)
             ? new MakingRoom(loaded, judging, snapshot, tree, kept.works())
             : null;
     this.refusing = judging.countsRefusing() ? new Refusing(snapshot) : null;
@@ -142,7 +142,7 @@ final class OneCycle {
   private void open() {
     String about = "the start of the cycle";
     boolean stood = standings();
-    boolean residents = loaded.drains() && residents();
+    boolean residents = kept.has(Stage.DRAIN) && residents();
     stood |= claimStands();
     if (!stood && !residents) {
       return;
@@ -473,7 +473,7 @@ final class OneCycle {
     Decided verdict = null;
     if (showing.key == null || !showing.key.nothing) {
       verdict = ask(showing, job, reservation, null);
-      if (verdict == null && showing.key != null && (room == null || !loaded.has(Stage.RESERVE))) {
+      if (verdict == null && showing.key != null && (room == null || !kept.has(Stage.RESERVE))) {
         showing.key.nothing = true;
       }
     } else if (mayMakeRoom(shape.request)) {

@@ -159,6 +159,9 @@ final class WaitingLine {
 
   /** Lets those leave who wait no more; where others have come instead, nobody has arrived yet. */
   private void leave(List<Job> now) {
+    if (now == jobs) {
+      return;
+    }
     int next = 0;
     for (int i = 0; i < jobs.size(); i++) {
       Waiting w = arrived[i];

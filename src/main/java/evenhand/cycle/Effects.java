@@ -82,12 +82,6 @@ public final class Effects {
   }
 
   private void apply() {
-    jobs.forEach(
-        (id, job) -> {
-          if (job.reservation() != null) {
-            reserved.put(id, job.reservation());
-          }
-        });
     decision.accruals().forEach(this::accrue);
     for (Decided decided : decision.outcomes()) {
       Outcome outcome = decided.outcome();
@@ -119,11 +113,11 @@ public final class Effects {
    * same.
    */
   private void release(Release release, String rule) {
-    Reservation held = reserved.get(release.job());
+    Reservation held = heldAtFirst(release.job());
     if (held != null
         && held.node().equals(release.node())
         && held.tier().name().equals(release.tier().name())) {
-      reserved.remove(release.job());
+      reserved.put(release.job(), null);
       StoredJob job = job(release.job());
       if (job.reservation() != null) {
         put(job.holding(null, job.carriedTflopSeconds()));
@@ -149,8 +143,18 @@ public final class Effects {
   }
 
   private void put(StoredJob job) {
-    jobs.put(job.asks().id(), job);
+    String id = job.asks().id();
+    if (!reserved.containsKey(id)) {
+      reserved.put(id, jobs.get(id).reservation());
+    }
+    jobs.put(id, job);
     changes.put(job);
+  }
+
+  /** What a job held before the decision, and has not given back since; null for nothing. */
+  private Reservation heldAtFirst(String id) {
+    StoredJob job = jobs.get(id);
+    return job == null || reserved.containsKey(id) ? reserved.get(id) : job.reservation();
   }
 
   /** A clock that stepped back moves nothing: the stretch counts from the later moment on. */

@@ -77,15 +77,16 @@ public final class Forecast {
   public Starts of(String job, int runs, long nanos, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     List<Instant> starts = new ArrayList<>();
-    Policy.Acting acting = policy.acting();
     long begun = System.nanoTime();
     int made = 0;
-    while (made < runs && (made == 0 || System.nanoTime() - begun < nanos)) {
-      Instant start = new Run(acting, random.split()).startOf(job, begun + 2 * nanos);
-      if (start != null) {
-        starts.add(start);
+    try (Policy.Acting acting = policy.acting()) {
+      while (made < runs && (made == 0 || System.nanoTime() - begun < nanos)) {
+        Instant start = new Run(acting, random.split()).startOf(job, begun + 2 * nanos);
+        if (start != null) {
+          starts.add(start);
+        }
+        made++;
       }
-      made++;
     }
     starts.sort(null);
     return new Starts(starts, made);

@@ -73,21 +73,24 @@ public final class WhatIf {
     List<Job> jobs = new ArrayList<>(snapshot.jobs());
     jobs.set(places.get(changed.id()), changed);
     asked++;
-    return given(
-        changed.id(),
-        acting.decide(
-            new Snapshot(
-                snapshot.policy(),
-                now,
-                snapshot.cluster(),
-                snapshot.tiers(),
-                snapshot.placements(),
-                snapshot.accounts(),
-                jobs,
-                snapshot.reservations(),
-                snapshot.running(),
-                snapshot.claims(),
-                snapshot.workStays())));
+    Snapshot then =
+        new Snapshot(
+            snapshot.policy(),
+            now,
+            snapshot.cluster(),
+            snapshot.tiers(),
+            snapshot.placements(),
+            snapshot.accounts(),
+            jobs,
+            snapshot.reservations(),
+            snapshot.running(),
+            snapshot.claims(),
+            snapshot.workStays());
+    try {
+      return given(changed.id(), acting.decide(then));
+    } finally {
+      acting.close(); // nobody knows whether there will be another question
+    }
   }
 
   private static Given given(String job, Decision decision) {

@@ -5,6 +5,7 @@ import evenhand.facts.Job;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -89,6 +90,13 @@ public final class AccountTree {
    *     that waits longest comes first
    */
   public AccountTree(List<Account> accounts, List<Job> queue) {
+    this(accounts, earliest(queue));
+  }
+
+  /**
+   * @param earliest by account, when the job arrived that waits longest there
+   */
+  AccountTree(List<Account> accounts, Map<String, Instant> earliest) {
     for (Account a : accounts) {
       Node node = new Node(a.id(), a.weight());
       node.usage = a.windowUsage();
@@ -100,17 +108,25 @@ public final class AccountTree {
       node.parent = parent;
       parent.children.add(node);
     }
-    for (Job job : queue) {
-      Node node = nodes.get(job.account());
-      for (Node n = node; n != null; n = n.parent) {
-        if (job.queuedAt().isBefore(n.earliest)) {
-          n.earliest = job.queuedAt();
-        }
-      }
-    }
+    earliest.forEach(
+        (account, at) -> {
+          for (Node n = nodes.get(account); n != null; n = n.parent) {
+            if (at.isBefore(n.earliest)) {
+              n.earliest = at;
+            }
+          }
+        });
     sum(root);
     int[] next = {0};
     place(root, next);
+  }
+
+  private static Map<String, Instant> earliest(List<Job> queue) {
+    Map<String, Instant> earliest = new HashMap<>();
+    for (Job job : queue) {
+      earliest.merge(job.account(), job.queuedAt(), (a, b) -> b.isBefore(a) ? b : a);
+    }
+    return earliest;
   }
 
   private static final Comparator<Node> SERVED_FIRST =
@@ -155,6 +171,10 @@ public final class AccountTree {
       throw new RuleFailed("account " + account + " is not in the snapshot");
     }
     return node;
+  }
+
+  boolean has(String account) {
+    return nodes.containsKey(account);
   }
 
   /** Where the account stands in the order of service: 0 is served first. */
@@ -227,8 +247,7 @@ public final class AccountTree {
    * ratio.
    */
   boolean behind(String b, String a) {
-    Node[] parting = parting(b, a);
-    return parting != null && parting[0].usedByWeight > parting[1].usedByWeight;
+    return rivals(a, List.of(b)).behind(0);
   }
 
   /**
@@ -237,17 +256,42 @@ public final class AccountTree {
    * (K5).
    */
   boolean behindAfter(String b, String a, double more, double margin) {
-    Node[] parting = parting(b, a);
-    if (parting == null || parting[1].weight <= 0) {
-      return false;
+    return rivals(a, List.of(b)).behindAfter(0, more, margin);
+  }
+
+  /** How each of these accounts stands to {@code a}: by where its path and theirs part. */
+  Rivals rivals(String a, List<String> others) {
+    return new Rivals(others.stream().map(b -> parting(b, a)).toArray(Node[][]::new));
+  }
+
+  /** How some accounts stand to one of which much is asked. */
+  static final class Rivals {
+    private final Node[][] partings;
+
+    private Rivals(Node[][] partings) {
+      this.partings = partings;
     }
-    if (parting[0].weight <= 0) {
-      return true;
+
+    /** {@link AccountTree#behind}, of the account of this number. */
+    boolean behind(int number) {
+      Node[] parting = partings[number];
+      return parting != null && parting[0].usedByWeight > parting[1].usedByWeight;
     }
-    // The siblings' sum and the sum of weights divide both sides alike.
-    double usedByB = parting[0].usage / parting[0].weight;
-    double usedByA = (parting[1].usage + more) / parting[1].weight;
-    return usedByB > usedByA * (1 + margin);
+
+    /** {@link AccountTree#behindAfter}, of the account of this number. */
+    boolean behindAfter(int number, double more, double margin) {
+      Node[] parting = partings[number];
+      if (parting == null || parting[1].weight <= 0) {
+        return false;
+      }
+      if (parting[0].weight <= 0) {
+        return true;
+      }
+      // The siblings' sum and the sum of weights divide both sides alike.
+      double usedByB = parting[0].usage / parting[0].weight;
+      double usedByA = (parting[1].usage + more) / parting[1].weight;
+      return usedByB > usedByA * (1 + margin);
+    }
   }
 
   /** The two branches where the paths of the accounts part; null where they do not. */

@@ -6,18 +6,18 @@ import evenhand.facts.PlacementGroup;
 import evenhand.facts.Request;
 import evenhand.facts.Tier;
 import evenhand.outcomes.Admission;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
  * Answers to submissions that were asked before. Rules are pure: all that those of fit and
- * admission can tell apart is in the key, the request as far as they name its parts, the tree of
- * accounts, and the inventory. Where they look at what accounts have used, or at nodes by name,
- * nothing is kept.
+ * admission can tell apart is the request, as far as they name its parts, the tree of accounts, and
+ * the inventory; while the last two stay the same, answers are kept by the first. Where rules look
+ * at what accounts have used, or at nodes by name, nothing is kept.
  */
 final class Admissions implements Policy.Admitting {
   private static final int MOST = 100_000;
@@ -25,13 +25,10 @@ final class Admissions implements Policy.Admitting {
   private final Policy policy;
   private final boolean keeps;
   private final Set<String> seen;
-  private final Map<Asked, Admission> known = new HashMap<>();
-
-  private record Asked(
-      Request request,
-      List<Object> accounts,
-      List<Tier> tiers,
-      Map<PlacementGroup, Integer> there) {}
+  private final Map<Request, Admission> known = new HashMap<>();
+  private List<Account> accounts = List.of();
+  private List<Tier> tiers = List.of();
+  private List<PlacementGroup> inventory = List.of();
 
   Admissions(Policy policy, Loaded loaded) {
     this.policy = policy;
@@ -46,35 +43,54 @@ final class Admissions implements Policy.Admitting {
 
   @Override
   public Admission admit(
-      Request request, List<Account> accounts, List<Tier> tiers, List<Placement> placements) {
+      Request request, List<Account> accountsNow, List<Tier> tiersNow, List<Placement> placements) {
     if (!keeps) {
-      return policy.admit(request, accounts, tiers, placements);
+      return policy.admit(request, accountsNow, tiersNow, placements);
     }
-    if (known.size() >= MOST) {
+    if (known.size() >= MOST
+        || !tiers.equals(tiersNow)
+        || !sameTree(accountsNow)
+        || !sameInventory(placements)) {
       known.clear();
+      accounts = List.copyOf(accountsNow);
+      tiers = List.copyOf(tiersNow);
+      inventory = placements.stream().map(Placement::group).toList();
     }
-    Asked asked = new Asked(request.seen(seen), tree(accounts), tiers, inventory(placements));
+    Request asked = request.seen(seen);
     Admission answer = known.get(asked);
     if (answer == null) {
-      answer = policy.admit(request, accounts, tiers, placements);
+      answer = policy.admit(request, accountsNow, tiersNow, placements);
       known.put(asked, answer);
     }
     return answer;
   }
 
-  private static List<Object> tree(List<Account> accounts) {
-    List<Object> tree = new ArrayList<>(accounts.size() * 3);
-    for (Account a : accounts) {
-      tree.add(a.id());
-      tree.add(a.parent());
-      tree.add(a.weight());
+  private boolean sameTree(List<Account> now) {
+    if (now.size() != accounts.size()) {
+      return false;
     }
-    return tree;
+    for (int i = 0; i < now.size(); i++) {
+      Account a = now.get(i);
+      Account before = accounts.get(i);
+      if (!a.id().equals(before.id())
+          || !Objects.equals(a.parent(), before.parent())
+          || a.weight() != before.weight()) {
+        return false;
+      }
+    }
+    return true;
   }
 
-  private static Map<PlacementGroup, Integer> inventory(List<Placement> placements) {
-    Map<PlacementGroup, Integer> there = new HashMap<>();
-    placements.forEach(p -> there.merge(p.group(), 1, Integer::sum));
-    return there;
+  private boolean sameInventory(List<Placement> now) {
+    if (now.size() != inventory.size()) {
+      return false;
+    }
+    for (int i = 0; i < now.size(); i++) {
+      PlacementGroup group = now.get(i).group();
+      if (group != inventory.get(i) && !group.equals(inventory.get(i))) {
+        return false;
+      }
+    }
+    return true;
   }
 }

@@ -2,6 +2,7 @@ package evenhand.policy;
 
 import evenhand.facts.Claim;
 import evenhand.facts.Placement;
+import evenhand.facts.PlacementGroup;
 import evenhand.facts.Reservation;
 import evenhand.facts.Running;
 import evenhand.facts.Share;
@@ -13,10 +14,14 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
 import org.kie.api.runtime.rule.FactHandle;
 
 /**
@@ -28,6 +33,9 @@ import org.kie.api.runtime.rule.FactHandle;
  * name stands in the working memory: rules and preferences cannot tell them apart otherwise, and a
  * thousand idle nodes are one fact. Where some rule names the node, or a preference prefers the
  * last by name, every placement is a kind of its own.
+ *
+ * <p>One board can serve one cycle after another ({@link #follow}): then only what is not as it was
+ * left is changed, here and in the working memory.
  */
 final class Board {
   private record Key(String node, String tier) {}
@@ -38,20 +46,54 @@ final class Board {
   private record Kind(
       Object group, int idle, int reserved, String heldFor, int claimed, String node) {}
 
-  private static final class Members {
-    final TreeMap<String, Placement> byNode = new TreeMap<>();
-    Placement shown;
-    FactHandle handle;
+  /** Placements of one kind. */
+  static final class Members {
+    private final Kind kind;
+    private final TreeMap<String, Placement> byNode = new TreeMap<>();
+    private Placement shown;
+    private FactHandle handle;
+    private int number;
+    private int numberedIn = -1;
+
+    private Members(Kind kind) {
+      this.kind = kind;
+    }
+
+    /** How many there are. */
+    int size() {
+      return byNode.size();
+    }
+
+    /** The fact that stands for them in the working memory. */
+    Placement shown() {
+      return shown;
+    }
+
+    /** The number that {@code numbering} gives to their kind; another one each {@code time}. */
+    int number(ToIntFunction<Object> numbering, int time) {
+      if (numberedIn != time) {
+        number = numbering.applyAsInt(kind);
+        numberedIn = time;
+      }
+      return number;
+    }
   }
 
   private final Map<Key, Integer> numbers = new HashMap<>();
   private final Placement[] placements;
+
+  /** As the snapshot gave them, and what they were on the board then. */
+  private final Placement[] given;
+
+  private final Placement[] begun;
   private final int[] tiers;
   private final int tierCount;
   private final Map<Key, LinkedHashMap<String, Integer>> holders = new HashMap<>();
   private final Map<Kind, Members> kinds = new HashMap<>();
-  private final List<Running> running;
+  private final Set<Members> stale = new LinkedHashSet<>();
+  private final Map<Set<PlacementGroup>, int[]> fitting = new HashMap<>();
   private final Set<String> gone = new HashSet<>();
+  private List<Running> running;
   private ClaimedPlaces claimed;
   private final Firing firing;
   private final boolean nodesMatter;
@@ -76,6 +118,8 @@ final class Board {
     this.countAlike = countAlike;
     this.nodesMatter = nodesMatter;
     placements = snapshot.placements().toArray(Placement[]::new);
+    given = placements.clone();
+    begun = new Placement[placements.length];
     tiers = new int[placements.length];
     Map<String, Integer> tierNumbers = new HashMap<>();
     for (int i = 0; i < placements.length; i++) {
@@ -84,31 +128,92 @@ final class Board {
       tiers[i] = tierNumbers.computeIfAbsent(tier, t -> tierNumbers.size());
     }
     tierCount = tierNumbers.size();
+    hold(reservations);
+    for (int i = 0; i < placements.length; i++) {
+      Placement p = lessReserved(given[i]);
+      placements[i] = p;
+      begun[i] = p;
+      kinds.computeIfAbsent(kind(p), Members::new).byNode.put(p.node(), p);
+    }
+  }
+
+  private void hold(Collection<Reservation> reservations) {
     for (Reservation r : reservations) {
       Key key = new Key(r.node(), r.tier().name());
-      Integer number = numbers.get(key);
-      if (number != null) {
-        Placement p = placements[number];
+      if (numbers.containsKey(key)) {
         holders.computeIfAbsent(key, k -> new LinkedHashMap<>()).put(r.job(), r.gpus());
-        placements[number] =
-            new Placement(
-                p.node(),
-                p.group(),
-                p.idle() - r.gpus(),
-                p.reserved() + r.gpus(),
-                holders.get(key).keySet().iterator().next());
       }
     }
-    for (Placement p : placements) {
-      if (p.idle() < 0) {
-        throw new RuleFailed(
-            "more GPUs of tier "
-                + p.tier().name()
-                + " on "
-                + p.node()
-                + " are reserved than are free");
+  }
+
+  /** A placement of the snapshot, what is reserved of it taken off idle. */
+  private Placement lessReserved(Placement p) {
+    Map<String, Integer> here =
+        holders.isEmpty() ? null : holders.get(new Key(p.node(), p.tier().name()));
+    if (here == null) {
+      return p;
+    }
+    int reserved = 0;
+    for (int gpus : here.values()) {
+      reserved += gpus;
+    }
+    if (p.idle() < reserved) {
+      throw new RuleFailed(
+          "more GPUs of tier "
+              + p.tier().name()
+              + " on "
+              + p.node()
+              + " are reserved than are free");
+    }
+    return new Placement(
+        p.node(),
+        p.group(),
+        p.idle() - reserved,
+        p.reserved() + reserved,
+        here.keySet().iterator().next());
+  }
+
+  /** Whether these are the same placements, each of the group it was of. */
+  boolean isOf(List<Placement> others) {
+    if (others.size() != given.length) {
+      return false;
+    }
+    for (int i = 0; i < given.length; i++) {
+      Placement p = others.get(i);
+      if (p != given[i]
+          && (!p.node().equals(given[i].node()) || !p.group().equals(given[i].group()))) {
+        return false;
       }
-      kinds.computeIfAbsent(kind(p), k -> new Members()).byNode.put(p.node(), p);
+    }
+    return true;
+  }
+
+  /**
+   * A new cycle begins: from now on the board is as one that was made of this snapshot, whose
+   * placements it {@link #isOf}.
+   *
+   * @param reservations those that stand; their GPUs are taken off idle
+   */
+  void follow(Snapshot snapshot, Collection<Reservation> reservations) {
+    running = snapshot.running();
+    gone.clear();
+    Set<Key> reserved = new HashSet<>(holders.keySet());
+    holders.clear();
+    hold(reservations);
+    reserved.addAll(holders.keySet());
+    for (int i = 0; i < given.length; i++) {
+      Placement p = snapshot.placements().get(i);
+      if (p != given[i]
+          || placements[i] != begun[i]
+          || !reserved.isEmpty() && reserved.contains(new Key(p.node(), p.tier().name()))) {
+        given[i] = p;
+        Placement now = lessReserved(p);
+        if (!now.equals(placements[i])) {
+          replace(i, now);
+          version++;
+        }
+        begun[i] = placements[i];
+      }
     }
   }
 
@@ -116,6 +221,21 @@ final class Board {
   void begin() {
     shown = true;
     kinds.values().forEach(this::show);
+  }
+
+  /** All kinds there are. */
+  Collection<Members> kinds() {
+    return kinds.values();
+  }
+
+  /** Numbers of the placements of these groups. */
+  int[] of(Set<PlacementGroup> groups) {
+    return fitting.computeIfAbsent(
+        groups,
+        g ->
+            IntStream.range(0, placements.length)
+                .filter(i -> g.contains(placements[i].group()))
+                .toArray());
   }
 
   /**
@@ -126,9 +246,7 @@ final class Board {
     Map<Object, Integer> kinds = new HashMap<>();
     this.kinds.forEach(
         (kind, members) -> {
-          if (!members.byNode.isEmpty()) {
-            kinds.put(kind, Math.min(most, members.byNode.size()));
-          }
+          kinds.put(kind, Math.min(most, members.byNode.size()));
         });
     return kinds;
   }
@@ -225,6 +343,11 @@ final class Board {
       replace(number, claimed.shown(number, p, p.reserved(), p.heldFor()));
     }
     version++;
+  }
+
+  /** Whether anything is claimed. */
+  boolean claims() {
+    return claimed != null;
   }
 
   boolean isClaimed(int number) {
@@ -329,29 +452,42 @@ final class Board {
     placements[number] = now;
     Members from = kinds.get(kind(old));
     from.byNode.remove(old.node());
+    if (from.byNode.isEmpty()) {
+      kinds.remove(from.kind);
+    }
     show(from);
-    Members to = kinds.computeIfAbsent(kind(now), k -> new Members());
+    Members to = kinds.computeIfAbsent(kind(now), Members::new);
     to.byNode.put(now.node(), now);
     show(to);
   }
 
-  /** Lets the first of a kind stand for all of it in the working memory. */
+  /** Before rules are asked again they see of this kind what there is of it by then. */
   private void show(Members members) {
     if (!shown) {
       return;
     }
-    Placement first = members.byNode.isEmpty() ? null : members.byNode.firstEntry().getValue();
-    if (first != null && countAlike) {
-      first = first.standingFor(members.byNode.size());
+    if (stale.isEmpty()) {
+      firing.begin(this::showStale);
     }
-    if (first == members.shown || first != null && first.equals(members.shown)) {
-      return;
+    stale.add(members);
+  }
+
+  /** Lets the first of a kind stand for all of it in the working memory. */
+  private void showStale() {
+    for (Members members : stale) {
+      Placement first = members.byNode.isEmpty() ? null : members.byNode.firstEntry().getValue();
+      if (first != null && countAlike) {
+        first = first.standingFor(members.byNode.size());
+      }
+      if (!Objects.equals(first, members.shown)) {
+        if (members.handle != null) {
+          firing.delete(members.handle);
+        }
+        members.shown = first;
+        members.handle = first == null ? null : firing.insert(first);
+      }
     }
-    if (members.handle != null) {
-      firing.delete(members.handle);
-    }
-    members.shown = first;
-    members.handle = first == null ? null : firing.insert(first);
+    stale.clear();
   }
 
   private Kind kind(Placement p) {

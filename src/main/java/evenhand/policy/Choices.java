@@ -72,7 +72,14 @@ final class Choices {
             "priority_class",
             "queued_at",
             "id");
+
+    /** Keys that are about a job's account and its budget: alike for all jobs of one row. */
+    private static final List<String> OF_ROWS =
+        List.of("account_usage", "account_tree", "allocated");
+
     private final List<Directed> keys = new ArrayList<>();
+    private final Comparator<Placed> jobs;
+    private final Comparator<Row> rows;
 
     Order(List<String> keys) {
       for (String key : keys) {
@@ -82,6 +89,29 @@ final class Choices {
         }
         this.keys.add(d);
       }
+      Comparator<Placed> all = (a, b) -> 0;
+      for (Directed d : this.keys) {
+        all = all.thenComparing(Ordered.comparator(d));
+      }
+      this.jobs = all.thenComparing(p -> p.job.id(), Natural.IDS);
+      Comparator<Row> leading = (a, b) -> 0;
+      for (Directed d : this.keys) {
+        if (!OF_ROWS.contains(d.name)) {
+          break;
+        }
+        leading = leading.thenComparing(ofRows(d));
+      }
+      this.rows = leading;
+    }
+
+    private static Comparator<Row> ofRows(Directed d) {
+      Comparator<Row> one =
+          switch (d.name) {
+            case "account_usage" -> Comparator.comparingDouble(r -> r.usage);
+            case "account_tree" -> Comparator.comparingInt(r -> r.rank);
+            default -> (a, b) -> Boolean.compare(a.allocated, b.allocated);
+          };
+      return d.descending ? one.reversed() : one;
     }
 
     /** Whether it needs the account tree. */
@@ -89,9 +119,24 @@ final class Choices {
       return keys.stream().anyMatch(d -> d.name.equals("account_tree"));
     }
 
+    /** Whether it looks at what each account has used so far. */
+    boolean usesUsage() {
+      return keys.stream().anyMatch(d -> d.name.equals("account_usage"));
+    }
+
     /** Whether classes of priority are among its keys (PR1). */
     boolean usesClasses() {
       return keys.stream().anyMatch(d -> d.name.equals("priority_class"));
+    }
+
+    /** Jobs by all keys, the id last. */
+    Comparator<Placed> jobs() {
+      return jobs;
+    }
+
+    /** Rows by the keys about accounts that come before all keys about jobs. */
+    Comparator<Row> rows() {
+      return rows;
     }
 
     /**
@@ -102,15 +147,40 @@ final class Choices {
     Ordered order(Snapshot snapshot, AccountTree tree) {
       return new Ordered(this, snapshot, tree);
     }
+  }
 
-    /** The same, first of the queue first. */
-    List<Job> sort(Snapshot snapshot, AccountTree tree) {
-      return order(snapshot, tree).jobs();
+  /**
+   * What places all jobs alike that are of one account and allocated alike. Work that no budget
+   * pays for is served by arrival alone: neither its account nor its priority counts (Q3).
+   */
+  static final class Row {
+    final boolean allocated;
+    double usage;
+    int rank;
+
+    Row(boolean allocated) {
+      this.allocated = allocated;
+    }
+  }
+
+  /** A job, and what places it besides its own terms. */
+  static class Placed {
+    final Job job;
+    final Row row;
+
+    Placed(Job job, Row row) {
+      this.job = job;
+      this.row = row;
+    }
+
+    private int priority() {
+      return row.allocated ? job.priority() : 0;
     }
   }
 
   /** An {@link Order} applied to one snapshot. */
   static final class Ordered implements Ordering {
+    private final Order order;
     private final List<Directed> keys;
     private final Snapshot snapshot;
     private final AccountTree tree;
@@ -118,64 +188,44 @@ final class Choices {
     private List<Job> jobs;
 
     Ordered(Order order, Snapshot snapshot, AccountTree tree) {
+      this.order = order;
       this.keys = order.keys;
       this.snapshot = snapshot;
       this.tree = tree;
       snapshot.accounts().forEach(a -> accounts.put(a.id(), a));
     }
 
-    /**
-     * A job with the figures that are looked up but once. Work that no budget pays for is served by
-     * arrival alone: neither its account nor its priority counts (Q3).
-     */
-    private record Placed(Job job, double usage, boolean allocated, int rank) {
-      int priority() {
-        return allocated ? job.priority() : 0;
-      }
-    }
-
     private Placed placed(Job job) {
-      boolean allocated = tree == null || OneCycle.allocated(tree, job);
-      return new Placed(
-          job,
+      Row row = new Row(tree == null || OneCycle.allocated(tree, job));
+      row.usage =
           Optional.ofNullable(accounts.get(job.account()))
               .map(Account::cumulativeUsage)
-              .orElse(0.0),
-          allocated,
-          tree == null || !allocated ? 0 : tree.rank(job.account()));
+              .orElse(0.0);
+      row.rank = tree == null || !row.allocated ? 0 : tree.rank(job.account());
+      return new Placed(job, row);
     }
 
     private static Comparator<Placed> comparator(Directed d) {
       Comparator<Placed> one =
           switch (d.name) {
-            case "account_usage" -> Comparator.comparingDouble(Placed::usage);
-            case "account_tree" -> Comparator.comparingInt(Placed::rank);
-            case "allocated" -> Comparator.comparing(Placed::allocated);
+            case "account_usage", "account_tree", "allocated" -> {
+              Comparator<Row> rows = Order.ofRows(d);
+              yield (a, b) -> rows.compare(a.row, b.row);
+            }
             case "priority" -> Comparator.comparingInt(Placed::priority);
             case "priority_class" -> Comparator.comparingInt(p -> Urgency.of(p.priority()));
             case "queued_at" -> Comparator.comparing(p -> p.job.queuedAt());
             default -> Comparator.comparing(p -> p.job.id(), Natural.IDS);
           };
-      return d.descending ? one.reversed() : one;
+      return d.descending && !Order.OF_ROWS.contains(d.name) ? one.reversed() : one;
     }
 
     @Override
     public List<Job> jobs() {
       if (jobs == null) {
-        Comparator<Placed> all = (a, b) -> 0;
-        for (Directed d : keys) {
-          all = all.thenComparing(comparator(d));
-        }
-        Placed[] placed = new Placed[snapshot.jobs().size()];
-        for (int i = 0; i < placed.length; i++) {
-          placed[i] = placed(snapshot.jobs().get(i));
-        }
-        java.util.Arrays.sort(placed, all.thenComparing(p -> p.job.id(), Natural.IDS));
-        List<Job> sorted = new ArrayList<>(placed.length);
-        for (Placed p : placed) {
-          sorted.add(p.job);
-        }
-        jobs = sorted;
+        WaitingLine line = new WaitingLine(order);
+        line.follow(snapshot);
+        jobs = line.jobs();
       }
       return jobs;
     }
@@ -188,7 +238,7 @@ final class Choices {
         figures.put(
             d.name,
             d.name.equals("account_tree")
-                ? placed.allocated ? words(tree.path(job.account())) : "unallocated"
+                ? placed.row.allocated ? words(tree.path(job.account())) : "unallocated"
                 : figure(d.name, placed));
       }
       return figures;
@@ -196,9 +246,9 @@ final class Choices {
 
     private static Object figure(String key, Placed placed) {
       return switch (key) {
-        case "account_usage" -> placed.usage;
+        case "account_usage" -> placed.row.usage;
         case "account_tree" -> null;
-        case "allocated" -> placed.allocated;
+        case "allocated" -> placed.row.allocated;
         case "priority" -> placed.priority();
         case "priority_class" -> Urgency.of(placed.priority());
         case "queued_at" -> placed.job.queuedAt();
@@ -255,51 +305,52 @@ final class Choices {
   static final class VictimOrder {
     private static final List<String> KEYS =
         List.of("allocated", "priority_class", "lost_work", "served", "started", "id");
-    private final List<Directed> keys = new ArrayList<>();
+    private final Comparator<Placed> all;
 
     VictimOrder(List<String> keys) {
+      Comparator<Placed> some = (a, b) -> 0;
       for (String key : keys) {
         Directed d = Directed.read(key);
         if (!KEYS.contains(d.name)) {
           throw unknown(key, KEYS);
         }
-        this.keys.add(d);
+        some = some.thenComparing(comparator(d));
       }
+      this.all = some.thenComparing(p -> p.running.job(), Natural.IDS);
     }
 
     /** Running work with the figures that order it, worked out but once. */
-    private record Placed(Running running, double lost, int served) {}
+    private record Placed(int number, Running running, double lost, int served) {}
 
     /**
-     * Running work in order, cheapest to end first; {@code served}: how far back its account stands
-     * in the order of service.
+     * The numbers of running work in order, cheapest to end first; {@code served}: how far back its
+     * account stands in the order of service.
      */
-    List<Running> sort(List<Running> work, Instant now, AccountTree tree) {
-      Comparator<Placed> all = (a, b) -> 0;
-      for (Directed d : keys) {
-        Comparator<Placed> one =
-            switch (d.name) {
-              case "allocated" -> Comparator.comparing(p -> p.running.allocated());
-              case "priority_class" ->
-                  Comparator.comparingInt(p -> Urgency.of(p.running.priority()));
-              case "lost_work" -> Comparator.comparingDouble(Placed::lost);
-              case "served" -> Comparator.comparingInt(Placed::served);
-              case "started" -> Comparator.comparing(p -> p.running.startedAt());
-              default -> Comparator.comparing(p -> p.running.job(), Natural.IDS);
-            };
-        all = all.thenComparing(d.descending ? one.reversed() : one);
-      }
+    int[] order(List<Running> work, Instant now, AccountTree tree) {
       Placed[] placed = new Placed[work.size()];
       for (int i = 0; i < placed.length; i++) {
         Running r = work.get(i);
-        placed[i] = new Placed(r, r.lostWork(now), tree == null ? 0 : tree.rank(r.account()));
+        placed[i] = new Placed(i, r, r.lostWork(now), tree == null ? 0 : tree.rank(r.account()));
       }
-      java.util.Arrays.sort(placed, all.thenComparing(p -> p.running.job(), Natural.IDS));
-      List<Running> sorted = new ArrayList<>(placed.length);
-      for (Placed p : placed) {
-        sorted.add(p.running);
+      java.util.Arrays.sort(placed, all);
+      int[] numbers = new int[placed.length];
+      for (int i = 0; i < placed.length; i++) {
+        numbers[i] = placed[i].number;
       }
-      return sorted;
+      return numbers;
+    }
+
+    private static Comparator<Placed> comparator(Directed d) {
+      Comparator<Placed> one =
+          switch (d.name) {
+            case "allocated" -> Comparator.comparing(p -> p.running.allocated());
+            case "priority_class" -> Comparator.comparingInt(p -> Urgency.of(p.running.priority()));
+            case "lost_work" -> Comparator.comparingDouble(Placed::lost);
+            case "served" -> Comparator.comparingInt(Placed::served);
+            case "started" -> Comparator.comparing(p -> p.running.startedAt());
+            default -> Comparator.comparing(p -> p.running.job(), Natural.IDS);
+          };
+      return d.descending ? one.reversed() : one;
     }
   }
 

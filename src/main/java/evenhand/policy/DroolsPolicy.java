@@ -119,17 +119,37 @@ final class DroolsPolicy implements Policy {
 
   @Override
   public Decision decide(Snapshot snapshot) {
-    try (Firing firing = new Firing(sessions)) {
-      return new OneCycle(loaded, judging, snapshot, firing, null).decide();
+    try (Kept nothing = new Kept(loaded, sessions)) {
+      return new OneCycle(loaded, judging, snapshot, nothing, null).decide();
     }
   }
 
   @Override
   public Acting acting() {
-    Remembered remembered = new Remembered(loaded, judging);
-    return snapshot -> {
-      try (Firing firing = new Firing(sessions)) {
-        return new OneCycle(loaded, judging, snapshot, firing, remembered).decide();
+    return new Acting() {
+      private Remembered remembered = new Remembered(loaded, judging, sessions.matching());
+      private Kept kept = new Kept(loaded, sessions);
+
+      @Override
+      public Decision decide(Snapshot snapshot) {
+        boolean decided = false;
+        try {
+          Decision decision = new OneCycle(loaded, judging, snapshot, kept, remembered).decide();
+          kept.end();
+          decided = true;
+          return decision;
+        } finally {
+          if (!decided) { // whatever it left is no place to go on from
+            close();
+            remembered = new Remembered(loaded, judging, sessions.matching());
+            kept = new Kept(loaded, sessions);
+          }
+        }
+      }
+
+      @Override
+      public void close() {
+        kept.close();
       }
     };
   }

@@ -7,9 +7,10 @@ import org.kie.api.runtime.KieSession;
 import org.kie.api.runtime.rule.FactHandle;
 
 /**
- * One working memory, for one decision, with the policy's settings in it; it is taken when it is
- * first needed. The shell inserts facts and asks stages; what rules insert is recorded in the order
- * in which they fired, with the rule that did. Closing it gives the working memory back.
+ * One working memory, for one decision or for one after another, with the policy's settings in it;
+ * it is taken when it is first needed. The shell inserts facts and asks stages; what rules insert
+ * is recorded in the order in which they fired, with the rule that did. Closing it gives the
+ * working memory back.
  */
 final class Firing implements AutoCloseable {
   /** More firings in one stage than any sound policy needs; reaching it is an error. */
@@ -17,6 +18,8 @@ final class Firing implements AutoCloseable {
 
   private final Sessions sessions;
   private final List<Runnable> beginnings = new ArrayList<>();
+  private final List<Object> passing = new ArrayList<>();
+  private final List<FactHandle> passingThere = new ArrayList<>();
   private Sessions.Lent lent;
   private KieSession open;
   private boolean failed;
@@ -29,20 +32,38 @@ final class Firing implements AutoCloseable {
     this.sessions = sessions;
   }
 
-  /** What is inserted when the session begins: at its first use, or at once where it has begun. */
+  /** What is to be done to the working memory before it is used next. */
   void begin(Runnable inserting) {
-    if (lent == null) {
-      beginnings.add(inserting);
-    } else {
-      inserting.run();
-    }
+    beginnings.add(inserting);
+  }
+
+  /** A fact of this cycle, there when the working memory is used next, and gone at its end. */
+  void passing(Object fact) {
+    passing.add(fact);
+  }
+
+  /** The cycle ends: its own facts are gone. */
+  void endCycle() {
+    passing.clear();
+    passingThere.forEach(this::delete);
+    passingThere.clear();
   }
 
   private KieSession session() {
     if (lent == null) {
       lent = sessions.take();
       open = lent.recording(concluded);
-      beginnings.forEach(Runnable::run);
+    }
+    while (!beginnings.isEmpty()) {
+      List<Runnable> due = List.copyOf(beginnings);
+      beginnings.clear();
+      due.forEach(Runnable::run);
+    }
+    if (!passing.isEmpty()) {
+      for (Object fact : passing) {
+        passingThere.add(open.insert(fact));
+      }
+      passing.clear();
     }
     return open;
   }
@@ -62,7 +83,7 @@ final class Firing implements AutoCloseable {
   }
 
   void delete(FactHandle handle) {
-    session().delete(handle);
+    open.delete(handle);
   }
 
   /**
@@ -72,6 +93,9 @@ final class Firing implements AutoCloseable {
    * @return what its rules concluded, in firing order; valid until the next call
    */
   List<Concluded> ask(Stage stage, String about) {
+    if (!sessions.has(stage)) {
+      return List.of();
+    }
     int before = concluded.size();
     session().getAgenda().getAgendaGroup(stage.word()).setFocus();
     int fired;
@@ -99,7 +123,7 @@ final class Firing implements AutoCloseable {
   /** Forgets what was concluded since {@code mark}: the next turn starts clean. */
   void forget(int mark) {
     for (int i = concluded.size() - 1; i >= mark; i--) {
-      session().delete(concluded.remove(i).handle());
+      open.delete(concluded.remove(i).handle());
     }
   }
 

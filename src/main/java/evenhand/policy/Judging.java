@@ -13,9 +13,14 @@ import java.util.Set;
  * @param countsStarts whether any rule of a turn looks at how many have started before (SK1)
  * @param countsRefusing whether any rule of a turn looks at what an account holds by work that
  *     refuses to be preempted (PR4)
+ * @param claims whether the first job may claim GPUs (G1)
  */
 record Judging(
-    boolean seesPlacements, boolean byRequest, boolean countsStarts, boolean countsRefusing) {
+    boolean seesPlacements,
+    boolean byRequest,
+    boolean countsStarts,
+    boolean countsRefusing,
+    boolean claims) {
   static Judging of(Loaded loaded) {
     Set<String> named = loaded.names(s -> s == Stage.SHIELD || s == Stage.PREEMPT);
     Set<String> ofTurn = loaded.names(Stage::ofTurn);
@@ -34,7 +39,8 @@ record Judging(
                 "held",
                 "refusingHeld"),
         ofTurn.contains("startsBefore"),
-        ofTurn.contains("refusingHeld"));
+        ofTurn.contains("refusingHeld"),
+        loaded.claims());
   }
 
   private static boolean named(Set<String> named, String... words) {

@@ -41,20 +41,10 @@ record Loaded(
     Choices.VictimOrder victims,
     List<String> explain) {
 
-  /** Whether some rule lets running work be ended to make room. */
-  boolean preempts() {
-    return rules.values().stream().anyMatch(r -> r.stage() == Stage.PREEMPT);
-  }
-
   /** Whether the first job may claim GPUs (G1). */
   boolean claims() {
     return settings.stream()
         .anyMatch(s -> s.name().equals("gang_reservation") && s.text().equals("claim"));
-  }
-
-  /** Whether some rule looks at running work on nodes that are not up. */
-  boolean drains() {
-    return rules.values().stream().anyMatch(r -> r.stage() == Stage.DRAIN);
   }
 
   /** Every word that stands in the rules of these stages, comments and texts apart. */
@@ -66,11 +56,6 @@ record Loaded(
       }
     }
     return names;
-  }
-
-  /** Whether any rule belongs to this stage. */
-  boolean has(Stage stage) {
-    return rules.values().stream().anyMatch(r -> r.stage() == stage);
   }
 
   /**

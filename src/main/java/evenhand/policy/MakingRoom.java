@@ -36,22 +36,24 @@ final class MakingRoom {
   private static final NoRoom UNEXPLAINED = new NoRoom(true, null, false);
 
   private final Loaded loaded;
+  private final Judging judging;
   private final Instant now;
   private final AccountTree tree;
   private final double margin;
   private final double window;
   private final ChargeUnit unit;
   private final List<Running> running;
-  private final List<Running> protectedOnes = new ArrayList<>();
+  private final RunningWork works;
   private final Set<String> gone = new HashSet<>();
   private final Map<IntBuffer, Optional<String>> freeAt = new HashMap<>();
   private final Map<Taker, Standing> standings = new HashMap<>();
   private final Map<IntBuffer, Standing> alike = new HashMap<>();
+  private final Map<String, AccountTree.Rivals> rivals = new HashMap<>();
   private Board board;
   private Victims victims;
   private Victims.Takers anyone;
   private int[] ofWork;
-  private int[] accountOf;
+  private int[] partyOf;
   private List<Party> parties;
 
   /**
@@ -80,8 +82,20 @@ final class MakingRoom {
    */
   private record Standing(int[] ofAccount, long present, Map<Long, Victims.Takers> takers) {}
 
-  MakingRoom(Loaded loaded, Snapshot snapshot, AccountTree tree) {
+  /**
+   * How running work stands to those who want the same by the same right, and which of it may be
+   * ended for them.
+   */
+  static final class Wanting {
+    private Standing standing;
+    private Judgement judged;
+  }
+
+  MakingRoom(
+      Loaded loaded, Judging judging, Snapshot snapshot, AccountTree tree, RunningWork works) {
+    this.works = works;
     this.loaded = loaded;
+    this.judging = judging;
     this.now = snapshot.now();
     this.tree = tree;
     this.margin = tree == null ? 0 : loaded.setting("preemption_margin").number();
@@ -92,11 +106,6 @@ final class MakingRoom {
             : slices.number();
     this.unit = loaded.chargeUnit();
     this.running = snapshot.running();
-    for (Running r : snapshot.running()) {
-      if (tree != null && !r.leaving() && !r.unprotected(now)) {
-        protectedOnes.add(r);
-      }
-    }
   }
 
   /** This one leaves in this cycle already, for its node's sake (X2) or for another job. */
@@ -119,32 +128,44 @@ final class MakingRoom {
     if (victims != null) {
       return victims;
     }
-    List<Running> open = new ArrayList<>();
-    for (Running r : running) {
+    List<RunningWork.One> open = new ArrayList<>();
+    for (RunningWork.One one : works.on(board, running)) {
+      Running r = one.running();
       if (!r.leaving() && !gone.contains(r.job())) {
-        open.add(r);
+        open.add(one);
       }
     }
-    victims = new Victims(board, loaded.victims().sort(open, now, tree));
-    ofWork = new int[victims.size()];
-    accountOf = new int[victims.size()];
-    Map<Party, Integer> numbers = new HashMap<>();
+    victims = victims(open);
+    ofWork = new int[open.size()];
+    partyOf = new int[open.size()];
     parties = new ArrayList<>();
-    for (int i = 0; i < victims.size(); i++) {
-      Running r = victims.work(i);
+    int[] numbers = new int[works.accounts() * Urgency.CLASSES];
+    boolean always = window == Double.POSITIVE_INFINITY;
+    for (int i = 0; i < open.size(); i++) {
+      Running r = open.get(i).running();
       // Without a tree of accounts minimum run times protect nothing, but refusing does.
       boolean unprotected = tree == null ? r.preemptible() : r.unprotected(now);
-      ofWork[i] = Judgement.ofWork(r.allocated(), unprotected, r.intoSlice(now) <= window);
-      accountOf[i] =
-          numbers.computeIfAbsent(
-              new Party(r.account(), tree == null ? Urgency.of(r.priority()) : 0),
-              party -> {
-                parties.add(party);
-                return parties.size() - 1;
-              });
+      boolean inSlice = always || r.intoSlice(now) <= window;
+      ofWork[i] = Judgement.ofWork(r.allocated(), unprotected, inSlice);
+      int urgency = tree == null ? Urgency.of(r.priority()) : 0;
+      int party = open.get(i).account() * Urgency.CLASSES + urgency - Urgency.LEAST;
+      if (numbers[party] == 0) {
+        parties.add(new Party(r.account(), urgency));
+        numbers[party] = parties.size();
+      }
+      partyOf[i] = numbers[party] - 1;
     }
-    anyone = victims.takers(i -> tree == null || victims.work(i).unprotected(now));
     return victims;
+  }
+
+  private Victims victims(List<RunningWork.One> work) {
+    return new Victims(
+        board,
+        work,
+        () ->
+            loaded
+                .victims()
+                .order(work.stream().map(RunningWork.One::running).toList(), now, tree));
   }
 
   /** The GPU-seconds of a job's minimum run time. */
@@ -175,6 +196,7 @@ final class MakingRoom {
    * @param open those of them on which room may be made for the job
    * @param judge which work of these kinds may be ended, and by which rule
    * @param explain whether it matters why there is no room
+   * @param wanting what was found in this cycle for others like it, and learns what is found now
    */
   Found make(
       Request request,
@@ -182,19 +204,29 @@ final class MakingRoom {
       int[] fitting,
       int[] open,
       LongFunction<Judgement> judge,
-      boolean explain) {
+      boolean explain,
+      Wanting wanting) {
     Victims all = victims();
-    if (explain && !all.possible(request.nodes(), request.numGpus(), fitting, anyone)) {
-      return none(new NoRoom(false, freeAt(fitting), false));
+    if (explain) {
+      if (anyone == null) {
+        anyone = all.takers(i -> tree == null || all.work(i).unprotected(now));
+      }
+      if (!all.possible(request.nodes(), request.numGpus(), fitting, anyone)) {
+        return none(new NoRoom(false, freeAt(fitting), false));
+      }
     }
-    Standing standing =
-        standings.computeIfAbsent(
-            new Taker(
-                job.account(),
-                minimumUsage(job, fitting),
-                tree == null ? Urgency.of(job.priority()) : 0),
-            t -> standing(job, t));
-    Judgement judged = judge.apply(standing.present());
+    if (wanting.standing == null) {
+      wanting.standing =
+          standings.computeIfAbsent(
+              new Taker(
+                  job.account(),
+                  minimumUsage(job, fitting),
+                  tree == null ? Urgency.of(job.priority()) : 0),
+              t -> standing(job, t));
+    }
+    Standing standing = wanting.standing;
+    Judgement judged = wanting.judged != null ? wanting.judged : judge.apply(standing.present());
+    wanting.judged = judging.byRequest() ? judged : null;
     long allowed = judged.allowed();
     Victims.Takers takers =
         standing
@@ -241,8 +273,7 @@ final class MakingRoom {
    * @return null when that does not make room
    */
   Found makeForClaim(Request request, Job job, int[] claimed, Map<Running, Rule> leaves) {
-    Victims counted =
-        new Victims(board, loaded.victims().sort(List.copyOf(leaves.keySet()), now, tree));
+    Victims counted = victims(new RunningWork().on(board, List.copyOf(leaves.keySet())));
     Optional<Victims.Room> found =
         counted.choose(
             request.nodes(),
@@ -303,7 +334,7 @@ final class MakingRoom {
   }
 
   private int kind(int victim, Standing standing) {
-    return ofWork[victim] | standing.ofAccount()[accountOf[victim]];
+    return ofWork[victim] | standing.ofAccount()[partyOf[victim]];
   }
 
   /** When the first protected job on any of these placements may be asked to leave. */
@@ -316,7 +347,8 @@ final class MakingRoom {
               for (int place : fitting) {
                 nodes.add(board.at(place).node());
               }
-              return protectedOnes.stream()
+              return running.stream()
+                  .filter(r -> tree != null && !r.leaving() && !r.unprotected(now))
                   .filter(p -> p.on().stream().anyMatch(s -> nodes.contains(s.node())))
                   .map(Running::protectedUntil)
                   .min(Instant::compareTo)
@@ -327,16 +359,16 @@ final class MakingRoom {
 
   private Standing standing(Job job, Taker taker) {
     int[] ofAccount = new int[parties.size()];
+    AccountTree.Rivals to =
+        tree == null
+            ? null
+            : rivals.computeIfAbsent(
+                job.account(), a -> tree.rivals(a, parties.stream().map(Party::account).toList()));
     for (int i = 0; i < ofAccount.length; i++) {
-      String account = parties.get(i).account();
-      boolean same = account.equals(job.account());
+      boolean same = parties.get(i).account().equals(job.account());
       boolean behind =
-          tree == null
-              ? parties.get(i).urgency() < taker.urgency()
-              : !same && tree.behind(account, job.account());
-      boolean still =
-          behind
-              && (tree == null || tree.behindAfter(account, job.account(), taker.more(), margin));
+          to == null ? parties.get(i).urgency() < taker.urgency() : !same && to.behind(i);
+      boolean still = behind && (to == null || to.behindAfter(i, taker.more(), margin));
       ofAccount[i] = Judgement.ofAccount(same, behind, still);
     }
     return alike.computeIfAbsent(
@@ -344,7 +376,7 @@ final class MakingRoom {
         a -> {
           long present = 0;
           for (int i = 0; i < ofWork.length; i++) {
-            present |= 1L << (ofWork[i] | ofAccount[accountOf[i]]);
+            present |= 1L << (ofWork[i] | ofAccount[partyOf[i]]);
           }
           return new Standing(ofAccount, present, new HashMap<>());
         });

@@ -49,7 +49,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.IntStream;
 import org.kie.api.runtime.rule.FactHandle;
 
 /**
@@ -63,12 +62,12 @@ final class OneCycle {
   private final MakingRoom room;
   private final Firing firing;
   private final Remembered remembered;
-  private final List<Job> queue;
+  private final Kept kept;
+  private final WaitingLine queue;
   private final List<Decided> outcomes = new ArrayList<>();
   private final List<HoldingCost> accruals = new ArrayList<>();
   private final List<Yield> yields = new ArrayList<>();
   private final Map<String, Reservation> reservations = new LinkedHashMap<>();
-  private final Set<Request> requests = new HashSet<>();
   private final Map<Request, Asked> asked = new HashMap<>();
   private final Map<Request, int[]> fitting = new HashMap<>();
   private final Map<Judged, Judgement> judgements = new HashMap<>();
@@ -77,67 +76,64 @@ final class OneCycle {
   private final Map<String, Job> jobs = new HashMap<>();
   private Claim claim;
   private final Refusing refusing;
+  private final Map<String, Integer> positions = new HashMap<>();
+  private int positioned;
   private Board board;
   private int starts;
   private String waiting;
 
   /**
+   * @param kept what earlier cycles have left; nothing for a decision by itself
    * @param remembered what earlier cycles have found out, for a caller that does not need to know
    *     why jobs wait; null where every wait is told
    */
-  OneCycle(
-      Loaded loaded, Judging judging, Snapshot snapshot, Firing firing, Remembered remembered) {
+  OneCycle(Loaded loaded, Judging judging, Snapshot snapshot, Kept kept, Remembered remembered) {
     this.loaded = loaded;
     this.judging = judging;
     this.snapshot = snapshot;
-    this.firing = firing;
     this.remembered = remembered;
-    this.tree =
-        loaded.order().usesTree() ? new AccountTree(snapshot.accounts(), snapshot.jobs()) : null;
-    this.queue = loaded.order().sort(snapshot, tree);
-    this.claims = loaded.claims();
+    kept.begin(snapshot);
+    this.kept = kept;
+    this.firing = kept.firing();
+    this.queue = kept.line();
+    this.tree = queue.tree();
+    this.claims = judging.claims();
     this.claim = snapshot.claims().isEmpty() ? null : snapshot.claims().get(0);
     if (claims || claim != null) {
-      queue.forEach(j -> jobs.put(j.id(), j));
+      queue.jobs().forEach(j -> jobs.put(j.id(), j));
     }
-    this.room = loaded.preempts() ? new MakingRoom(loaded, snapshot, tree) : null;
+    this.room =
+        kept.has(Stage.PREEMPT)
+            ? new MakingRoom(loaded, judging, snapshot, tree, kept.works())
+            : null;
     this.refusing = judging.countsRefusing() ? new Refusing(snapshot) : null;
   }
 
   Decision decide() {
-    firing.begin(() -> firing.insert(new Moment(snapshot.now())));
+    firing.passing(new Moment(snapshot.now()));
     open();
-    board =
-        new Board(
-            snapshot, reservations.values(), firing, loaded.nodesMatter(), loaded.countAlike());
+    board = kept.board(snapshot, reservations.values());
     leaveNodes();
     if (room != null) {
       room.on(board);
     }
-    Set<PlacementGroup> groups = DroolsPolicy.groups(snapshot.placements());
-    firing.begin(
-        () -> {
-          board.begin();
-          snapshot.tiers().forEach(firing::insert);
-          groups.forEach(firing::insert);
-        });
     if (claim != null) {
       board.claim(claim);
       backfill();
     }
     if (remembered != null) {
-      remembered.cycle(snapshot.tiers(), groups);
+      remembered.cycle(snapshot.tiers(), kept.groups());
     }
     for (int i = 0; i < queue.size(); i++) {
-      Job job = queue.get(i);
+      WaitingLine.Waiting waits = queue.at(i);
       try {
         if (remembered == null) {
-          turn(job, i == 0);
+          turn(waits.job, i == 0);
         } else {
-          actingTurn(job, i == 0);
+          actingTurn(waits, i == 0);
         }
       } catch (RuleFailed e) {
-        throw e.about(job.id());
+        throw e.about(waits.job.id());
       }
     }
     return new Decision(
@@ -151,30 +147,29 @@ final class OneCycle {
   private void open() {
     String about = "the start of the cycle";
     boolean stood = standings();
-    boolean residents = loaded.drains() && residents();
+    boolean residents = kept.has(Stage.DRAIN) && residents();
     stood |= claimStands();
     if (!stood && !residents) {
       return;
     }
-    Map<String, Integer> position = positions();
     for (Concluded c : firing.ask(Stage.ACCRUE, about)) {
       if (c.what() instanceof HoldingCost cost) {
         accruals.add(cost);
       }
     }
-    accruals.sort(Comparator.comparing(c -> position.getOrDefault(c.job(), Integer.MAX_VALUE)));
+    accruals.sort(Comparator.comparing(c -> position(c.job())));
     List<Concluded> releases = new ArrayList<>(firing.ask(Stage.LOST, about));
     releases.addAll(firing.ask(Stage.RANK, about));
-    record(releases, position);
+    record(releases);
     for (Concluded c : releases) {
       if (c.what() instanceof Unclaim unclaim) {
         unclaimed(unclaim, c.by());
         claim = null;
       }
     }
-    record(firing.ask(Stage.DRAIN, about), position);
+    record(firing.ask(Stage.DRAIN, about));
     firing.ask(Stage.FACTOR, about);
-    record(firing.ask(Stage.FORCED, about), position);
+    record(firing.ask(Stage.FORCED, about));
     for (Concluded c : releases) {
       if (c.what() instanceof Release release) {
         reservations.remove(release.job());
@@ -183,23 +178,28 @@ final class OneCycle {
     firing.forget(0);
   }
 
-  private Placement inSnapshot(Map<String, Placement> at, String node, Tier tier) {
-    return at.get(node + "\n" + tier.name());
-  }
-
-  private Map<String, Placement> placementsByKey() {
-    Map<String, Placement> at = new HashMap<>();
-    snapshot.placements().forEach(p -> at.put(p.node() + "\n" + p.tier().name(), p));
-    return at;
-  }
-
-  /** Where each job stands in the queue, from 0. */
-  private Map<String, Integer> positions() {
-    Map<String, Integer> position = new HashMap<>();
-    for (int i = 0; i < queue.size(); i++) {
-      position.put(queue.get(i).id(), i);
+  /** Seldom asked, and for few of them. */
+  private Placement inSnapshot(String node, Tier tier) {
+    for (Placement p : snapshot.placements()) {
+      if (p.node().equals(node) && p.tier().name().equals(tier.name())) {
+        return p;
+      }
     }
-    return position;
+    return null;
+  }
+
+  /**
+   * Where a job stands in the queue, from 0; those that are not queued come last. The queue is
+   * looked through no further than it has to be: who holds a reservation is most often first.
+   */
+  private int position(String job) {
+    Integer known = positions.get(job);
+    for (; known == null && positioned < queue.size(); positioned++) {
+      String next = queue.at(positioned).job.id();
+      positions.put(next, positioned);
+      known = next.equals(job) ? positioned : null;
+    }
+    return known == null ? Integer.MAX_VALUE : known;
   }
 
   /** Inserts how each reservation stands; false when there is none. */
@@ -207,22 +207,19 @@ final class OneCycle {
     if (snapshot.reservations().isEmpty()) {
       return false;
     }
-    Map<String, Integer> position = positions();
     List<Reservation> inOrder =
         snapshot.reservations().stream()
             .sorted(
-                Comparator.<Reservation>comparingInt(
-                        r -> position.getOrDefault(r.job(), Integer.MAX_VALUE))
+                Comparator.<Reservation>comparingInt(r -> position(r.job()))
                     .thenComparing(Reservation::job, Natural.IDS))
             .toList();
-    Map<String, Placement> at = placementsByKey();
     for (Reservation r : inOrder) {
       reservations.put(r.job(), r);
-      Placement p = inSnapshot(at, r.node(), r.tier());
-      firing.insert(
+      Placement p = inSnapshot(r.node(), r.tier());
+      firing.passing(
           new Standing(
               r,
-              !queue.isEmpty() && queue.get(0).id().equals(r.job()),
+              queue.size() > 0 && queue.at(0).job.id().equals(r.job()),
               p == null ? NodeState.DOWN : p.state(),
               p == null ? 0 : p.capacity(),
               p == null ? 0 : p.idle()));
@@ -235,14 +232,13 @@ final class OneCycle {
     if (claim == null) {
       return false;
     }
-    Map<String, Placement> at = placementsByKey();
     boolean gone = false;
     for (Share share : claim.on()) {
-      Placement p = inSnapshot(at, share.node(), share.tier());
+      Placement p = inSnapshot(share.node(), share.tier());
       gone |= p == null || p.state() != NodeState.UP || inReach(p) < share.gpus();
     }
     Job its = jobs.get(claim.job());
-    firing.insert(new ClaimStanding(claim, its != null, gone, its != null && overtaken(its)));
+    firing.passing(new ClaimStanding(claim, its != null, gone, its != null && overtaken(its)));
     return true;
   }
 
@@ -265,7 +261,7 @@ final class OneCycle {
    * the account's own word, or of one that is served less by more than the margin.
    */
   private boolean overtaken(Job claimer) {
-    Job first = queue.get(0);
+    Job first = queue.at(0).job;
     return !first.id().equals(claimer.id())
         && (tree == null
             || first.account().equals(claimer.account())
@@ -287,7 +283,7 @@ final class OneCycle {
   /** Tells the rules how long allocated work may be protected on claimed GPUs (G3). */
   private void backfill() {
     Duration left = Duration.between(snapshot.now(), claim.readyAt());
-    firing.insert(new Backfill(claim.job(), Math.max(0, left.toNanos() / 1e9)));
+    firing.passing(new Backfill(claim.job(), Math.max(0, left.toNanos() / 1e9)));
   }
 
   private boolean mine(String job) {
@@ -315,7 +311,7 @@ final class OneCycle {
         worst = state.compareTo(worst) > 0 ? state : worst;
       }
       if (worst != NodeState.UP && !r.leaving()) {
-        firing.insert(new Resident(r, worst, r.unprotected(snapshot.now())));
+        firing.passing(new Resident(r, worst, r.unprotected(snapshot.now())));
         any = true;
       }
     }
@@ -326,12 +322,11 @@ final class OneCycle {
    * Outcomes that rules reached side by side, in the order of the queue; those about jobs that are
    * not queued after them, by id.
    */
-  private void record(List<Concluded> concluded, Map<String, Integer> position) {
+  private void record(List<Concluded> concluded) {
     concluded.stream()
         .filter(c -> c.what() instanceof Outcome)
         .sorted(
-            Comparator.<Concluded>comparingInt(
-                    c -> position.getOrDefault(((Outcome) c.what()).job(), Integer.MAX_VALUE))
+            Comparator.<Concluded>comparingInt(c -> position(((Outcome) c.what()).job()))
                 .thenComparing(c -> ((Outcome) c.what()).job(), Natural.IDS))
         .forEach(c -> outcomes.add(c.by().decided((Outcome) c.what())));
   }
@@ -341,6 +336,9 @@ final class OneCycle {
    * nobody is ended twice.
    */
   private void leaveNodes() {
+    if (outcomes.stream().noneMatch(d -> d.outcome() instanceof Preempt)) {
+      return;
+    }
     Map<String, Running> running = new HashMap<>();
     snapshot.running().forEach(r -> running.put(r.job(), r));
     for (Decided decided : outcomes) {
@@ -359,7 +357,7 @@ final class OneCycle {
     Reservation reservation = reservations.get(job.id());
     Showing showing = new Showing(job, request, first, reservation);
     if (first || reservation != null || mine(job.id())) {
-      ask(showing, job, reservation, null, null);
+      ask(showing, job, reservation, null);
       showing.end();
       return;
     }
@@ -367,7 +365,7 @@ final class OneCycle {
     MakingRoom.Found found = null;
     if (alike.waited(board.version(), waiting)) {
       if (mayMakeRoom(request)) {
-        found = makeRoom(job, request, null, showing);
+        found = makeRoom(job, request, showing);
         if (found.start() != null) {
           carryOut(found, showing);
           showing.end();
@@ -382,7 +380,7 @@ final class OneCycle {
       }
     }
     String before = waiting;
-    Decided verdict = ask(showing, job, reservation, null, found);
+    Decided verdict = ask(showing, job, reservation, found);
     showing.end();
     if (verdict.outcome() instanceof Wait) {
       alike.learn(board.version(), before, showing.noRoom, verdict);
@@ -469,31 +467,32 @@ final class OneCycle {
   }
 
   /** A turn of which nobody asks why the job waits: rules are asked only what they never were. */
-  private void actingTurn(Job job, boolean first) {
-    Reservation reservation = reservations.get(job.id());
-    Remembered.Shape shape =
-        remembered.shape(job, allocatedAsSeen(job), mayBeClaimed(), room != null);
+  private void actingTurn(WaitingLine.Waiting waits, boolean first) {
+    Job job = waits.job;
+    Remembered.Shape shape = waits.shape;
+    if (shape == null || shape.claimed != mayBeClaimed()) {
+      shape = remembered.shape(job, allocatedAsSeen(job), mayBeClaimed(), room != null);
+      waits.shape = shape;
+    }
+    Reservation reservation = reservations.isEmpty() ? null : reservations.get(job.id());
     boolean alike = !first && reservation == null && !mine(job.id());
     if (alike && remembered.waits(shape, board.version(), waiting)) {
       waits(job.id());
       return;
     }
-    Request request = shape.request;
-    Object key =
-        reservation == null && !claims && claim == null
-            ? remembered.key(
-                shape, first, queue.get(0).id(), starts, waiting, boardNumber(request.nodes()))
-            : null;
     String before = waiting;
-    Showing showing = new Showing(job, request, first, reservation);
+    Showing showing = new Showing(job, shape.request, first, reservation);
+    showing.shape = shape;
+    showing.keyed = reservation == null && !claims && claim == null;
+    showing.findKey();
     Decided verdict = null;
-    if (key == null || !remembered.nothingFor(key)) {
-      verdict = ask(showing, job, reservation, key, null);
-      if (verdict == null && key != null && (room == null || !loaded.has(Stage.RESERVE))) {
-        remembered.learnNothing(key);
+    if (showing.key == null || !showing.key.nothing) {
+      verdict = ask(showing, job, reservation, null);
+      if (verdict == null && showing.key != null && (room == null || !kept.has(Stage.RESERVE))) {
+        showing.key.nothing = true;
       }
-    } else if (mayMakeRoom(request)) {
-      MakingRoom.Found found = makeRoom(job, request, key, showing);
+    } else if (mayMakeRoom(shape.request)) {
+      MakingRoom.Found found = makeRoom(job, shape.request, showing);
       if (found.start() != null) {
         carryOut(found, showing);
         verdict = found.start();
@@ -508,18 +507,6 @@ final class OneCycle {
     }
   }
 
-  private int numbered = -1;
-  private final Map<Integer, Integer> numbers = new HashMap<>();
-
-  private int boardNumber(int most) {
-    if (numbered != board.version()) {
-      numbers.clear();
-      numbered = board.version();
-    }
-    int counted = loaded.countAlike() ? most : 1;
-    return numbers.computeIfAbsent(counted, n -> remembered.board(board.kinds(n)));
-  }
-
   /** What rules are shown for one turn: nothing before it is asked for, and gone when it ends. */
   private final class Showing {
     private final Job job;
@@ -529,6 +516,12 @@ final class OneCycle {
     private final List<FactHandle> shown = new ArrayList<>();
     private Turn turn;
     private NoRoom noRoom;
+
+    /** Where answers are remembered: what is asked, and what the turn is told by. */
+    private Remembered.Shape shape;
+
+    private boolean keyed;
+    private Remembered.Key key;
 
     Showing(Job job, Request request, boolean first, Reservation reservation) {
       this.job = job;
@@ -548,7 +541,7 @@ final class OneCycle {
                 job.id(),
                 request,
                 first,
-                queue.get(0).id(),
+                queue.at(0).job.id(),
                 reservation,
                 reservation == null ? null : board.at(reservation.node(), reservation.tier()),
                 mine(job.id()) ? claim : null,
@@ -556,13 +549,18 @@ final class OneCycle {
                 waiting,
                 refusing == null ? 0 : refusing.held(job.account()));
         shown.add(firing.insert(turn));
-        if (requests.add(request)) {
+        if (kept.isNew(request)) {
           firing.insert(request);
           firing.ask(Stage.FIT, about());
           firing.keep(); // what fits a request stays true all cycle
         }
       }
       return turn;
+    }
+
+    void findKey() {
+      key =
+          keyed ? remembered.key(shape, first, queue.at(0).job.id(), starts, waiting, board) : null;
     }
 
     void add(Object fact) {
@@ -577,7 +575,7 @@ final class OneCycle {
     }
   }
 
-  private MakingRoom.Found makeRoom(Job job, Request request, Object key, Showing showing) {
+  private MakingRoom.Found makeRoom(Job job, Request request, Showing showing) {
     int[] fitting = fitting(request, showing);
     int[] open = fitting;
     if (claim != null && !mine(job.id())) {
@@ -589,8 +587,9 @@ final class OneCycle {
         job,
         fitting,
         open,
-        kinds -> judge(kinds, request, key, showing),
-        remembered == null);
+        kinds -> judge(kinds, request, showing),
+        remembered == null,
+        remembered == null ? new MakingRoom.Wanting() : remembered.wanting(showing.shape));
   }
 
   /** Room for the claimer on what it has claimed (G3); null when there is none yet. */
@@ -623,14 +622,14 @@ final class OneCycle {
 
   /** Numbers of the placements that fit and are up: the same all cycle. */
   private int[] fitting(Request request, Showing showing) {
-    int[] known = fitting.get(request);
+    int[] known = remembered == null ? fitting.get(request) : remembered.fitting(showing.shape);
     if (known == null) {
-      Set<PlacementGroup> groups = groupsThatFit(request, showing);
-      known =
-          IntStream.range(0, board.size())
-              .filter(i -> groups.contains(board.at(i).group()))
-              .toArray();
-      fitting.put(request, known);
+      known = board.of(groupsThatFit(request, showing));
+      if (remembered == null) {
+        fitting.put(request, known);
+      } else {
+        remembered.fits(showing.shape, known);
+      }
     }
     return known;
   }
@@ -654,7 +653,8 @@ final class OneCycle {
   }
 
   /** Which running work of these kinds, one bit each, may be ended for the job (K4). */
-  private Judgement judge(long kinds, Request request, Object key, Showing showing) {
+  private Judgement judge(long kinds, Request request, Showing showing) {
+    Remembered.Key key = showing.key;
     Judged inThisCycle = judging.byRequest() ? new Judged(request, kinds) : null;
     Judgement known =
         key != null
@@ -700,18 +700,16 @@ final class OneCycle {
   /**
    * Asks the stages of a turn until one gives the verdict, and carries it out on the board.
    *
-   * @param key what the turn is told by, where answers are remembered
    * @param tried what came of making room, where that was tried already
    * @return null when it waits and nobody asks why
    */
-  private Decided ask(
-      Showing showing, Job job, Reservation reservation, Object key, MakingRoom.Found tried) {
+  private Decided ask(Showing showing, Job job, Reservation reservation, MakingRoom.Found tried) {
     Turn turn = showing.turn();
     if (turn.claim() == null) {
-      return askOn(showing, turn, job, reservation, key, tried);
+      return askOn(showing, turn, job, reservation, tried);
     }
     board.claimersTurn(true);
-    Decided verdict = askOn(showing, turn, job, reservation, key, tried);
+    Decided verdict = askOn(showing, turn, job, reservation, tried);
     if (claim != null) {
       board.claimersTurn(false);
     }
@@ -719,14 +717,13 @@ final class OneCycle {
   }
 
   private Decided askOn(
-      Showing showing,
-      Turn turn,
-      Job job,
-      Reservation reservation,
-      Object key,
-      MakingRoom.Found tried) {
+      Showing showing, Turn turn, Job job, Reservation reservation, MakingRoom.Found tried) {
     String about = showing.about();
-    firing.ask(Stage.AVAILABLE, about);
+    List<Concluded> available = firing.ask(Stage.AVAILABLE, about);
+    if (showing.keyed && showing.key == null) {
+      remembered.learnAvailable(showing.shape, board, available);
+      showing.findKey();
+    }
     firing.ask(Stage.PERMISSION, about);
     Decided verdict = verdict(firing.ask(Stage.START, about), about);
     if (verdict != null) {
@@ -738,7 +735,7 @@ final class OneCycle {
     }
     verdict = verdict(firing.ask(Stage.ABSORB, about), about);
     if (verdict == null && mayMakeRoom(turn.request())) {
-      MakingRoom.Found found = tried != null ? tried : makeRoom(job, turn.request(), key, showing);
+      MakingRoom.Found found = tried != null ? tried : makeRoom(job, turn.request(), showing);
       if (found.start() == null && turn.claim() != null) {
         MakingRoom.Found onClaimed = claimedRoom(job, showing);
         found = onClaimed == null ? found : onClaimed;

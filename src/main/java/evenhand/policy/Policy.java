@@ -133,8 +133,12 @@ public interface Policy {
 
   /** Decides without saying why jobs wait. */
   @FunctionalInterface
-  interface Acting {
+  interface Acting extends AutoCloseable {
     Decision decide(Snapshot snapshot);
+
+    /** Gives back the working memory that it holds between decisions; asked again it takes one. */
+    @Override
+    default void close() {}
   }
 
   /**

@@ -4,12 +4,12 @@ import evenhand.facts.Setting;
 import evenhand.outcomes.Conclusion;
 import evenhand.policy.Firing.Concluded;
 import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import org.drools.base.definitions.rule.impl.RuleImpl;
-import org.drools.base.rule.Pattern;
-import org.drools.base.rule.RuleConditionElement;
 import org.kie.api.KieBase;
 import org.kie.api.event.rule.DefaultRuleRuntimeEventListener;
 import org.kie.api.event.rule.ObjectInsertedEvent;
@@ -33,29 +33,31 @@ final class Sessions {
   private final KieBase base;
   private final Map<String, Rule> rules;
   private final List<Setting> settings;
-  private final boolean reusable;
+  private final Matching matching;
+  private final Set<Stage> stages = EnumSet.noneOf(Stage.class);
   private final ConcurrentLinkedDeque<Lent> idle = new ConcurrentLinkedDeque<>();
 
   Sessions(Loaded loaded) {
     this.base = loaded.base();
     this.rules = loaded.rules();
     this.settings = loaded.settings();
-    this.reusable =
-        base.getKiePackages().stream()
-            .flatMap(p -> p.getRules().stream())
-            .allMatch(
-                rule ->
-                    ((RuleImpl) rule).getLhs().getChildren().stream().anyMatch(Sessions::isFact));
+    this.matching = Matching.of(loaded);
+    rules.values().forEach(rule -> stages.add(rule.stage()));
   }
 
-  /** Whether it is matched by facts that are inserted anew for each use. */
-  private static boolean isFact(RuleConditionElement condition) {
-    return condition instanceof Pattern pattern && pattern.getSource() == null;
+  /** Whether any rule belongs to this stage. */
+  boolean has(Stage stage) {
+    return stages.contains(stage);
+  }
+
+  /** What the rules match. */
+  Matching matching() {
+    return matching;
   }
 
   /** Whether a working memory may be used again. */
   boolean reusable() {
-    return reusable;
+    return matching.reusable();
   }
 
   Map<String, Rule> rules() {
@@ -66,7 +68,7 @@ final class Sessions {
   Lent take() {
     Lent used = idle.poll();
     Lent lent = used == null ? new Lent() : used;
-    settings.forEach(lent.session::insert);
+    lent.settle();
     return lent;
   }
 
@@ -74,6 +76,7 @@ final class Sessions {
   final class Lent {
     private final KieSession session = base.newKieSession();
     private List<Concluded> record = new ArrayList<>();
+    private final Set<FactHandle> staying = new HashSet<>();
     private int uses;
 
     private Lent() {
@@ -90,6 +93,18 @@ final class Sessions {
           });
     }
 
+    /** Puts the settings in, unless they are still there from its use before. */
+    private void settle() {
+      if (staying.isEmpty()) {
+        for (Setting setting : settings) {
+          FactHandle handle = session.insert(setting);
+          if (matching.settingsStay()) {
+            staying.add(handle);
+          }
+        }
+      }
+    }
+
     /** The session, which records what rules conclude there from now on. */
     KieSession recording(List<Concluded> concluded) {
       record = concluded;
@@ -100,13 +115,18 @@ final class Sessions {
      * @param sound false when a rule has failed there
      */
     void giveBack(boolean sound) {
-      if (sound && reusable && ++uses < MOST_USES && session.getFactCount() <= MOST_FACTS) {
+      if (sound
+          && matching.reusable()
+          && ++uses < MOST_USES
+          && session.getFactCount() <= MOST_FACTS) {
         record = new ArrayList<>();
         List<FactHandle> there = new ArrayList<>(session.<FactHandle>getFactHandles());
         for (FactHandle handle : there) {
-          session.delete(handle);
+          if (!staying.contains(handle)) {
+            session.delete(handle);
+          }
         }
-        if (session.getFactCount() == 0 && idle.size() < MOST_IDLE) {
+        if (session.getFactCount() == staying.size() && idle.size() < MOST_IDLE) {
           idle.add(this);
           return;
         }

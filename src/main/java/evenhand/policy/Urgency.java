@@ -5,9 +5,12 @@ package evenhand.policy;
  * URGENT, 1 HIGH, 0 NORMAL, less LOW.
  */
 final class Urgency {
+  static final int LEAST = -1;
+  static final int CLASSES = 4;
+
   private Urgency() {}
 
   static int of(int priority) {
-    return Math.max(-1, Math.min(2, priority));
+    return Math.max(LEAST, Math.min(LEAST + CLASSES - 1, priority));
   }
 }

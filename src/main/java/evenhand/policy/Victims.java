@@ -2,7 +2,6 @@ package evenhand.policy;
 
 import evenhand.facts.Placement;
 import evenhand.facts.Running;
-import evenhand.facts.Share;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -10,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntPredicate;
+import java.util.function.Supplier;
 
 /**
  * Which work makes room for a job (K4): the cheapest set, by one total order over victims.
@@ -18,16 +18,17 @@ import java.util.function.IntPredicate;
  * not to be needed is spared, the costliest first. So of all sets that make room, this is the one
  * whose costliest member is cheapest, then the next, and so on; and every member is needed.
  *
- * <p>Asked for thousands of jobs in one cycle, it counts in arrays: work by its place in the order,
+ * <p>Asked for thousands of jobs in one cycle, it counts in arrays: work by a number of its own,
  * placements by their number on the {@link Board}.
  */
 final class Victims {
   private final Board board;
-  private final List<Running> inOrder;
-  private final int[][] places;
-  private final int[][] gpus;
+  private final List<RunningWork.One> work;
+  private final Supplier<int[]> sorting;
+  private int[] inOrder;
   private final BitSet gone = new BitSet();
   private final List<Takers> takers = new ArrayList<>();
+  private int changes;
 
   // Of the job at hand.
   private final int[] idle;
@@ -37,44 +38,37 @@ final class Victims {
   private int tiersWithEnough;
 
   /**
-   * @param inOrder work that may ever be ended, cheapest first
+   * @param work what may ever be ended
+   * @param sorting gives the numbers of {@code work}, cheapest first; asked when first somebody can
+   *     be made room for, which is seldom
    */
-  Victims(Board board, List<Running> inOrder) {
+  Victims(Board board, List<RunningWork.One> work, Supplier<int[]> sorting) {
     this.board = board;
-    this.inOrder = List.copyOf(inOrder);
-    this.places = new int[inOrder.size()][];
-    this.gpus = new int[inOrder.size()][];
-    for (int i = 0; i < places.length; i++) {
-      List<Share> on = this.inOrder.get(i).on();
-      places[i] = new int[on.size()];
-      gpus[i] = new int[on.size()];
-      for (int k = 0; k < on.size(); k++) {
-        places[i][k] = board.number(on.get(k).node(), on.get(k).tier());
-        gpus[i][k] = on.get(k).gpus();
-      }
-    }
+    this.work = work;
+    this.sorting = sorting;
     this.idle = new int[board.size()];
     this.enoughOfTier = new int[board.tiers()];
   }
 
   /**
    * @param on where the job starts, one placement a node, as they stand when the victims have left
-   * @param victims those that must go, by their place in the order, cheapest first
+   * @param victims the numbers of those that must go, cheapest first
    */
   record Room(List<Placement> on, List<Integer> victims) {}
 
   int size() {
-    return places.length;
+    return work.size();
   }
 
   Running work(int number) {
-    return inOrder.get(number);
+    return work.get(number).running();
   }
 
   /** It leaves already, and can't make room for anybody else. */
   void left(int number) {
     if (!gone.get(number)) {
       gone.set(number);
+      changes++;
       takers.stream().filter(t -> t.may.test(number)).forEach(t -> count(t, number, -1));
     }
   }
@@ -84,6 +78,13 @@ final class Victims {
     private final IntPredicate may;
     private final int[] freeable;
 
+    /** By number of GPUs: how many placements of one tier at most have, or would have, as many. */
+    private int[] most;
+
+    private int[] mostOf;
+    private int mostAtVersion;
+    private int mostAtChanges;
+
     private Takers(IntPredicate may, int placements) {
       this.may = may;
       this.freeable = new int[placements];
@@ -91,11 +92,11 @@ final class Victims {
   }
 
   /**
-   * @param may which work may be ended for them, by its place in the order; the same all cycle
+   * @param may which work may be ended for them, by its number; the same all cycle
    */
   Takers takers(IntPredicate may) {
     Takers some = new Takers(may, idle.length);
-    for (int i = 0; i < places.length; i++) {
+    for (int i = 0; i < work.size(); i++) {
       if (!gone.get(i) && may.test(i)) {
         count(some, i, 1);
       }
@@ -105,24 +106,51 @@ final class Victims {
   }
 
   private void count(Takers some, int victim, int sign) {
-    for (int k = 0; k < places[victim].length; k++) {
-      if (places[victim][k] >= 0) {
-        some.freeable[places[victim][k]] += sign * gpus[victim][k];
+    int[] places = work.get(victim).places();
+    for (int k = 0; k < places.length; k++) {
+      if (places[k] >= 0) {
+        some.freeable[places[k]] += sign * work.get(victim).gpus()[k];
       }
     }
   }
 
   /** Whether all of it together would make room, were what is claimed there anybody's. */
   boolean possible(int nodes, int gpus, int[] fitting, Takers some) {
-    Arrays.fill(enoughOfTier, 0);
+    if (some.most == null
+        || some.mostOf != fitting
+        || some.mostAtVersion != board.version()
+        || some.mostAtChanges != changes) {
+      some.most = most(fitting, some);
+      some.mostOf = fitting;
+      some.mostAtVersion = board.version();
+      some.mostAtChanges = changes;
+    }
+    return gpus < some.most.length && some.most[gpus] >= nodes;
+  }
+
+  private int[] most(int[] fitting, Takers some) {
+    int largest = 0;
     for (int place : fitting) {
-      Placement here = board.at(place);
-      if (here.idle() + here.claimed() + some.freeable[place] >= gpus
-          && ++enoughOfTier[board.tier(place)] >= nodes) {
-        return true;
+      largest = Math.max(largest, room(place, some));
+    }
+    int[][] exactly = new int[board.tiers()][largest + 1];
+    for (int place : fitting) {
+      exactly[board.tier(place)][room(place, some)]++;
+    }
+    int[] most = new int[largest + 1];
+    for (int[] ofTier : exactly) {
+      int atLeast = 0;
+      for (int gpus = largest; gpus >= 0; gpus--) {
+        atLeast += ofTier[gpus];
+        most[gpus] = Math.max(most[gpus], atLeast);
       }
     }
-    return false;
+    return most;
+  }
+
+  private int room(int place, Takers some) {
+    Placement here = board.at(place);
+    return here.idle() + here.claimed() + some.freeable[place];
   }
 
   /**
@@ -139,23 +167,27 @@ final class Victims {
     if (!possible(nodes, gpus, fitting, some)) {
       return Optional.empty();
     }
+    if (inOrder == null) {
+      inOrder = sorting.get();
+    }
     begin(nodes, gpus, fitting);
     int taken = 0;
-    while (tiersWithEnough == 0) {
-      if (!gone.get(taken) && some.may.test(taken)) {
-        free(taken, 1);
+    for (; tiersWithEnough == 0; taken++) {
+      int victim = inOrder[taken];
+      if (!gone.get(victim) && some.may.test(victim)) {
+        free(victim, 1);
       }
-      taken++;
     }
     List<Integer> kept = new ArrayList<>();
     for (int i = taken - 1; i >= 0; i--) {
-      if (gone.get(i) || !some.may.test(i)) {
+      int victim = inOrder[i];
+      if (gone.get(victim) || !some.may.test(victim)) {
         continue;
       }
-      free(i, -1);
+      free(victim, -1);
       if (tiersWithEnough == 0) {
-        free(i, 1);
-        kept.add(0, i);
+        free(victim, 1);
+        kept.add(0, victim);
       }
     }
     return Optional.of(new Room(chosen(fitting, kept, preference), kept));
@@ -188,13 +220,14 @@ final class Victims {
 
   /** A victim leaves ({@code sign} 1) or stays after all (-1). */
   private void free(int victim, int sign) {
-    for (int k = 0; k < places[victim].length; k++) {
-      int place = places[victim][k];
+    int[] places = work.get(victim).places();
+    for (int k = 0; k < places.length; k++) {
+      int place = places[k];
       if (place < 0 || idle[place] < 0) {
         continue;
       }
       int before = idle[place];
-      int after = before + sign * gpus[victim][k];
+      int after = before + sign * work.get(victim).gpus()[k];
       idle[place] = after;
       if (before < gpusWanted && after >= gpusWanted) {
         enough(place, 1);
@@ -209,7 +242,7 @@ final class Victims {
       int[] fitting, List<Integer> victims, Comparator<Placement> preference) {
     BitSet vacated = new BitSet();
     for (int victim : victims) {
-      for (int place : places[victim]) {
+      for (int place : work.get(victim).places()) {
         if (place >= 0) {
           vacated.set(place);
         }

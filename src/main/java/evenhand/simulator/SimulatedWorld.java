@@ -66,6 +66,10 @@ final class SimulatedWorld {
 
   private final Map<String, Place> places = new LinkedHashMap<>();
   private final List<Placement> placementFacts = new ArrayList<>();
+  private final Map<PlacementGroup, PlacementGroup> groups = new HashMap<>();
+  private List<Placement> placementsTold;
+  private List<Job> queueTold;
+  private List<Running> runningTold;
   private final Map<String, Purse> purses = new LinkedHashMap<>();
   private final List<Purse> purseList = new ArrayList<>();
   private final Map<String, StoredJob> jobs = new HashMap<>();
@@ -99,6 +103,7 @@ final class SimulatedWorld {
     final int index;
     final BitSet busy = new BitSet();
     NodeState state = NodeState.UP;
+    PlacementGroup group;
     int promised;
 
     Place(ClusterPlan.Gpus gpus) {
@@ -109,14 +114,19 @@ final class SimulatedWorld {
     }
 
     void tell() {
+      if (group == null || group.state() != state) {
+        group =
+            groups.computeIfAbsent(new PlacementGroup(gpus.tier(), gpus.count(), state), g -> g);
+      }
       placementFacts.set(
           index,
           new Placement(
               gpus.node(),
-              new PlacementGroup(gpus.tier(), gpus.count(), state),
+              group,
               Math.max(0, gpus.count() - busy.cardinality() - promised),
               0,
               null));
+      placementsTold = null;
     }
 
     /** Gives the free GPUs of the lowest numbers. */
@@ -216,17 +226,54 @@ final class SimulatedWorld {
         Micros.instant(now),
         settings.cluster(),
         cluster.tiers(),
-        placementFacts,
+        placements(),
         accounts(now),
-        new ArrayList<>(queue.values()),
+        queued(),
         new ArrayList<>(reservations.values()),
         holding(now),
         claim == null ? List.of() : List.of(claim),
         java.util.Set.of());
   }
 
+  /** The placements as they stand; the same list while they do. */
+  private List<Placement> placements() {
+    if (placementsTold == null) {
+      placementsTold = List.copyOf(placementFacts);
+    }
+    return placementsTold;
+  }
+
+  /** The queue; the same list while nobody comes or goes. */
+  private List<Job> queued() {
+    if (queueTold == null) {
+      queueTold = List.copyOf(queue.values());
+    }
+    return queueTold;
+  }
+
+  private void enqueue(Job job) {
+    queue.put(job.id(), job);
+    queueTold = null;
+  }
+
+  private void leaveQueue(String job) {
+    queue.remove(job);
+    queueTold = null;
+  }
+
+  private void runs(Running r) {
+    running.put(r.job(), r);
+    runningTold = null;
+  }
+
   /** Jobs that run, and those that were given GPUs and wait for others to leave. */
   private List<Running> holding(long now) {
+    if (waiting.isEmpty()) {
+      if (runningTold == null) {
+        runningTold = List.copyOf(running.values());
+      }
+      return runningTold;
+    }
     List<Running> all = new ArrayList<>(running.values());
     waiting.forEach(
         (id, w) ->
@@ -340,7 +387,7 @@ final class SimulatedWorld {
             0,
             0,
             0));
-    queue.put(id, asks);
+    enqueue(asks);
   }
 
   /** The weight of an account among its siblings from now on (A2). */
@@ -499,7 +546,7 @@ final class SimulatedWorld {
   }
 
   private void start(Start start, String rule, Attempt attempt, long now) {
-    queue.remove(start.job());
+    leaveQueue(start.job());
     attempts.put(start.job(), attempt);
     waiting.put(start.job(), new WaitingStart(start, rule, attempt));
     promise(start, 1);
@@ -531,7 +578,7 @@ final class SimulatedWorld {
     jobs.put(id, jobs.get(id).running(at));
     attempts.put(id, attempt.running(at, at, 0));
     Running r = running(start, attempt, now, now);
-    running.put(id, r);
+    runs(r);
     begun.add(id);
     uses(r, 1, now);
     course.state = JobCourse.State.RUNNING;
@@ -595,7 +642,7 @@ final class SimulatedWorld {
     if (goesOn == 0) {
       left(r, now);
     } else {
-      running.put(id, r.toLeave());
+      runs(r.toLeave());
       leavesAt.put(id, now + goesOn);
     }
   }
@@ -646,6 +693,7 @@ final class SimulatedWorld {
     book(changes);
     uses(r, -1, now);
     running.remove(id);
+    runningTold = null;
     leavesAt.remove(id);
     List<JobCourse.Held> on = held.remove(id);
     for (JobCourse.Held h : on) {
@@ -683,7 +731,7 @@ final class SimulatedWorld {
     course.reason = because;
     course.end = now;
     jobs.remove(id);
-    queue.remove(id);
+    leaveQueue(id);
   }
 
   /** Queued again by the system, at its old place. */
@@ -701,7 +749,7 @@ final class SimulatedWorld {
     }
     StoredJob again = job.queuedAgain(job.asks().minimumTierSortOrder(), 0, null, null);
     jobs.put(id, again);
-    queue.put(id, again.asks());
+    enqueue(again.asks());
     course.state = JobCourse.State.WAITING;
     tell(now, "requeue", course, null, 0, null, detail);
   }

@@ -157,7 +157,9 @@ public final class Simulation {
    * @throws Restless when the policy does not come to rest at one moment
    */
   public Result run() {
-    return new Play().run();
+    try (Policy.Acting acting = explained ? policy::decide : policy.acting()) {
+      return new Play(acting).run();
+    }
   }
 
   private final class Play {
@@ -171,7 +173,7 @@ public final class Simulation {
     private final boolean slices =
         policy.setting("preempt_window").map(s -> !s.text().equals("always")).orElse(false);
     private final SimulatedWorld world;
-    private final Policy.Acting acting = explained ? policy::decide : policy.acting();
+    private final Policy.Acting acting;
     private long[] decideNanos = new long[1024];
     private int decisions;
     private int arrived;
@@ -179,7 +181,8 @@ public final class Simulation {
     private int weightsChanged;
     private int done;
 
-    Play() {
+    Play(Policy.Acting acting) {
+      this.acting = acting;
       for (TraceJob job : jobs) {
         courses.add(new JobCourse(job, accounts.accountOf(job)));
       }

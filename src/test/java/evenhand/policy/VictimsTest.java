@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** K4's cheapest set against all subsets of up to ten victims, on small random clusters. */
@@ -53,7 +54,12 @@ class VictimsTest {
       Snapshot snapshot =
           new Snapshot(
               "p", START, "main", TIERS, there, List.of(), List.of(), List.of(), List.of());
-      Victims victims = new Victims(new Board(snapshot, List.of(), null, false, false), work);
+      Board board = new Board(snapshot, List.of(), null, false, false);
+      Victims victims =
+          new Victims(
+              board,
+              new RunningWork().on(board, work),
+              () -> IntStream.range(0, work.size()).toArray());
       left.forEach(running -> victims.left(work.indexOf(running)));
       return victims;
     }

@@ -23,7 +23,7 @@ class LargeSiteTest extends PageInBrowser {
       browser = opened;
       site.week();
       site.work(170, "h50");
-      site.queue(10_000);
+      site.queue(10_200); // some of them start
       for (boolean phone : List.of(false, true)) {
         browser.screen(phone ? 375 : 1280, phone ? 812 : 900, phone);
         browser.prefersDark(phone);

@@ -45,10 +45,13 @@ final class EmbeddedDatabase implements AutoCloseable {
   private static final String NAME = "evenhand";
   private static final Duration START = Duration.ofSeconds(60);
   private static final Duration STOP = Duration.ofSeconds(20);
+  private static final Duration PAUSE = Duration.ofSeconds(1);
+  private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
   private final FileChannel lockFile;
-  private final EmbeddedPostgres server;
   private final String password;
+  private EmbeddedPostgres server;
+  private volatile boolean closed;
 
   /** Starts it before anything else, unless a database is configured, and stops it last. */
   static final class Initializer
@@ -119,6 +122,7 @@ final class EmbeddedDatabase implements AutoCloseable {
       password = password(data.resolveSibling("database.password"));
       server = start(data, port);
       secure(data);
+      keepRunning(data);
       LOG.info(
           "PostgreSQL runs in {} on 127.0.0.1 port {}; its data is kept there ({})",
           data,
@@ -267,6 +271,64 @@ final class EmbeddedDatabase implements AutoCloseable {
     return builder.start();
   }
 
+  /** Starts it again, on its port, whenever its process ends before {@link #close}. */
+  private void keepRunning(Path data) throws IOException {
+    ProcessHandle process = process(data).orElseThrow(() -> new IOException("it has ended"));
+    Thread keeper =
+        new Thread(
+            () -> {
+              Optional<ProcessHandle> runs = Optional.of(process);
+              while (runs.isPresent()) {
+                runs.get().onExit().join();
+                runs = again(data);
+              }
+            },
+            "database");
+    keeper.setDaemon(true);
+    keeper.start();
+  }
+
+  /** The process of the server started again; empty when this is closed first. */
+  private Optional<ProcessHandle> again(Path data) {
+    Duration pause = PAUSE;
+    boolean told = false;
+    while (!closed) {
+      try {
+        Thread.sleep(pause.toMillis());
+        synchronized (this) {
+          if (closed) {
+            break;
+          }
+          if (!told) {
+            LOG.error("PostgreSQL has ended, and not by this service; it is started again");
+            told = true;
+          }
+          int port = server.getPort();
+          server.close(); // gives its lock of the folder back
+          endWhatACrashLeft(data);
+          server = start(data, port);
+          LOG.info("PostgreSQL runs again on port {}", port);
+          return process(data);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        break;
+      } catch (IOException | RuntimeException e) {
+        LOG.error("PostgreSQL could not be started again: {}", e.getMessage());
+        pause =
+            pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0
+                ? pause.multipliedBy(2)
+                : LONGEST_PAUSE;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static Optional<ProcessHandle> process(Path data) throws IOException {
+    List<String> lines = Files.readAllLines(data.resolve("postmaster.pid"));
+    return ProcessHandle.of(Long.parseLong(lines.get(0).strip()));
+  }
+
   /** Idempotent: the first start finds neither the password nor the database there. */
   private void secure(Path data) throws SQLException, IOException {
     try (Connection connection =
@@ -289,7 +351,7 @@ final class EmbeddedDatabase implements AutoCloseable {
     }
   }
 
-  String url() {
+  synchronized String url() {
     return url(server.getPort());
   }
 
@@ -301,12 +363,13 @@ final class EmbeddedDatabase implements AutoCloseable {
     return password;
   }
 
-  int port() {
+  synchronized int port() {
     return server.getPort();
   }
 
   @Override
-  public void close() throws IOException {
+  public synchronized void close() throws IOException {
+    closed = true;
     try {
       server.close();
       LOG.info("PostgreSQL is stopped");

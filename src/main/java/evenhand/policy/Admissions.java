@@ -43,10 +43,7 @@ final class Admissions implements Policy.Admitting {
 
   @Override
   public Admission admit(
-      Request request,
-      List<Account> accountsNow,
-      List<Tier> tiersNow,
-      List<Placement> placements) {
+      Request request, List<Account> accountsNow, List<Tier> tiersNow, List<Placement> placements) {
     if (!keeps) {
       return policy.admit(request, accountsNow, tiersNow, placements);
     }

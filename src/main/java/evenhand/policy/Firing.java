@@ -8,9 +8,9 @@ import org.kie.api.runtime.rule.FactHandle;
 
 /**
  * One working memory, for one decision or for one after another, with the policy's settings in it;
- * it is taken when it is first needed. The shell inserts facts and asks stages; what rules insert is
- * recorded in the order in which they fired, with the rule that did. Closing it gives the working
- * memory back.
+ * it is taken when it is first needed. The shell inserts facts and asks stages; what rules insert
+ * is recorded in the order in which they fired, with the rule that did. Closing it gives the
+ * working memory back.
  */
 final class Firing implements AutoCloseable {
   /** More firings in one stage than any sound policy needs; reaching it is an error. */

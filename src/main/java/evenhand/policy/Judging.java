@@ -14,8 +14,7 @@ import java.util.Set;
  *     refuses to be preempted (PR4)
  * @param claims whether the first job may claim GPUs (G1)
  */
-record Judging(
-    boolean seesPlacements, boolean byRequest, boolean countsRefusing, boolean claims) {
+record Judging(boolean seesPlacements, boolean byRequest, boolean countsRefusing, boolean claims) {
   static Judging of(Loaded loaded) {
     Set<String> named = loaded.names(s -> s == Stage.SHIELD || s == Stage.PREEMPT);
     boolean placements =

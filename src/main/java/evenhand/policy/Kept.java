@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What one cycle leaves to the next: the line of those who wait, and a working memory that shows the
- * board. The next cycle is told what has changed since, and decides what one would that begins with
- * nothing.
+ * What one cycle leaves to the next: the line of those who wait, and a working memory that shows
+ * the board. The next cycle is told what has changed since, and decides what one would that begins
+ * with nothing.
  *
  * <p>Where tiers, nodes or their states change, or the rules do not allow it ({@link
  * Matching#cyclesGoOn}), the working memory and the board are new ones.

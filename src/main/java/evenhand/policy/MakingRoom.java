@@ -265,8 +265,7 @@ final class MakingRoom {
    * @return null when that does not make room
    */
   Found makeForClaim(Request request, Job job, int[] claimed, Map<Running, Rule> leaves) {
-    Victims counted =
-        victims(new RunningWork().on(board, List.copyOf(leaves.keySet())));
+    Victims counted = victims(new RunningWork().on(board, List.copyOf(leaves.keySet())));
     Optional<Victims.Room> found =
         counted.choose(
             request.nodes(),
@@ -356,8 +355,7 @@ final class MakingRoom {
         tree == null
             ? null
             : rivals.computeIfAbsent(
-                job.account(),
-                a -> tree.rivals(a, parties.stream().map(Party::account).toList()));
+                job.account(), a -> tree.rivals(a, parties.stream().map(Party::account).toList()));
     for (int i = 0; i < ofAccount.length; i++) {
       boolean same = parties.get(i).account().equals(job.account());
       boolean behind =

@@ -16,33 +16,27 @@ import org.drools.base.rule.RuleConditionElement;
 import org.kie.api.KieBase;
 
 /**
- * Which facts of the working memory the rules match, as the engine has compiled them. What was found
- * out once may be used again only where nothing that rules look at can say otherwise by then; the
- * answers here err towards asking again.
+ * Which facts of the working memory the rules match, as the engine has compiled them. What was
+ * found out once may be used again only where nothing that rules look at can say otherwise by then;
+ * the answers here err towards asking again.
  *
  * @param settingsStay whether the settings may stay in a working memory that is used again: each
  *     rule matches something else besides
- * @param cyclesGoOn whether one working memory may serve one cycle after another, with what is known
- *     of placements and requests left in it: each rule of a cycle matches something that is inserted
- *     anew, and what fits a request hangs on nothing that changes
+ * @param cyclesGoOn whether one working memory may serve one cycle after another, with what is
+ *     known of placements and requests left in it: each rule of a cycle matches something that is
+ *     inserted anew, and what fits a request hangs on nothing that changes
  * @param availableAlone whether rules judge each placement by itself when they say what is
  *     available, and rules after them look at no placement but those
  */
-record Matching(boolean reusable, boolean settingsStay, boolean cyclesGoOn, boolean availableAlone) {
+record Matching(
+    boolean reusable, boolean settingsStay, boolean cyclesGoOn, boolean availableAlone) {
   private static final Set<String> SETTINGS = Set.of("Setting");
   private static final Set<String> STAYING =
       Set.of("Setting", "Tier", "PlacementGroup", "Placement", "Request", "Fit");
   private static final Set<String> FOR_FIT = Set.of("Setting", "Tier", "PlacementGroup", "Request");
   private static final Set<String> FOR_AVAILABLE =
       Set.of(
-          "Setting",
-          "Tier",
-          "PlacementGroup",
-          "Placement",
-          "Request",
-          "Fit",
-          "Turn",
-          "Backfill");
+          "Setting", "Tier", "PlacementGroup", "Placement", "Request", "Fit", "Turn", "Backfill");
 
   /** Parts of a turn that may differ between two turns of one request. */
   private static final Set<String> OF_TURNS =
@@ -124,8 +118,7 @@ record Matching(boolean reusable, boolean settingsStay, boolean cyclesGoOn, bool
             .contains(stage);
   }
 
-  private static List<Facts> of(
-      Loaded loaded, Map<String, Facts> facts, Predicate<Stage> stages) {
+  private static List<Facts> of(Loaded loaded, Map<String, Facts> facts, Predicate<Stage> stages) {
     return loaded.rules().values().stream()
         .filter(r -> stages.test(r.stage()))
         .map(r -> facts.get(r.name()))

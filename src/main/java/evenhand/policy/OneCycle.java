@@ -321,8 +321,7 @@ final class OneCycle {
     concluded.stream()
         .filter(c -> c.what() instanceof Outcome)
         .sorted(
-            Comparator.<Concluded>comparingInt(
-                    c -> position(((Outcome) c.what()).job()))
+            Comparator.<Concluded>comparingInt(c -> position(((Outcome) c.what()).job()))
                 .thenComparing(c -> ((Outcome) c.what()).job(), Natural.IDS))
         .forEach(c -> outcomes.add(c.by().decided((Outcome) c.what())));
   }
@@ -545,9 +544,7 @@ final class OneCycle {
 
     void findKey() {
       key =
-          keyed
-              ? remembered.key(shape, first, queue.at(0).job.id(), starts, waiting, board)
-              : null;
+          keyed ? remembered.key(shape, first, queue.at(0).job.id(), starts, waiting, board) : null;
     }
 
     void add(Object fact) {
@@ -607,8 +604,7 @@ final class OneCycle {
 
   /** Numbers of the placements that fit and are up: the same all cycle. */
   private int[] fitting(Request request, Showing showing) {
-    int[] known =
-        remembered == null ? fitting.get(request) : remembered.fitting(showing.shape);
+    int[] known = remembered == null ? fitting.get(request) : remembered.fitting(showing.shape);
     if (known == null) {
       known = board.of(groupsThatFit(request, showing));
       if (remembered == null) {
@@ -681,8 +677,7 @@ final class OneCycle {
    * @param tried what came of making room, where that was tried already
    * @return null when it waits and nobody asks why
    */
-  private Decided ask(
-      Showing showing, Job job, Reservation reservation, MakingRoom.Found tried) {
+  private Decided ask(Showing showing, Job job, Reservation reservation, MakingRoom.Found tried) {
     Turn turn = showing.turn();
     if (turn.claim() == null) {
       return askOn(showing, turn, job, reservation, tried);
@@ -696,11 +691,7 @@ final class OneCycle {
   }
 
   private Decided askOn(
-      Showing showing,
-      Turn turn,
-      Job job,
-      Reservation reservation,
-      MakingRoom.Found tried) {
+      Showing showing, Turn turn, Job job, Reservation reservation, MakingRoom.Found tried) {
     String about = showing.about();
     List<Concluded> available = firing.ask(Stage.AVAILABLE, about);
     if (showing.keyed && showing.key == null) {

@@ -211,8 +211,7 @@ final class Remembered {
    * All that a turn is told by; null where something tells turns apart that no key holds, or where
    * rules were not yet asked about some placement that is there.
    */
-  Key key(
-      Shape shape, boolean first, String firstJob, int starts, String waiting, Board board) {
+  Key key(Shape shape, boolean first, String firstJob, int starts, String waiting, Board board) {
     if (!keeps) {
       return null;
     }

@@ -60,7 +60,6 @@ final class RunningWork {
       places[k] = board.number(on.get(k).node(), on.get(k).tier());
       gpus[k] = on.get(k).gpus();
     }
-    return new One(
-        r, places, gpus, accounts.computeIfAbsent(r.account(), a -> accounts.size()));
+    return new One(r, places, gpus, accounts.computeIfAbsent(r.account(), a -> accounts.size()));
   }
 }

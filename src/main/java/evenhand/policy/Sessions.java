@@ -115,7 +115,10 @@ final class Sessions {
      * @param sound false when a rule has failed there
      */
     void giveBack(boolean sound) {
-      if (sound && matching.reusable() && ++uses < MOST_USES && session.getFactCount() <= MOST_FACTS) {
+      if (sound
+          && matching.reusable()
+          && ++uses < MOST_USES
+          && session.getFactCount() <= MOST_FACTS) {
         record = new ArrayList<>();
         List<FactHandle> there = new ArrayList<>(session.<FactHandle>getFactHandles());
         for (FactHandle handle : there) {

@@ -116,8 +116,7 @@ final class SimulatedWorld {
     void tell() {
       if (group == null || group.state() != state) {
         group =
-            groups.computeIfAbsent(
-                new PlacementGroup(gpus.tier(), gpus.count(), state), g -> g);
+            groups.computeIfAbsent(new PlacementGroup(gpus.tier(), gpus.count(), state), g -> g);
       }
       placementFacts.set(
           index,

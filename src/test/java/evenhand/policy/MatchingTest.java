@@ -60,7 +60,9 @@ class MatchingTest {
                 .availableAlone())
         .isFalse();
     assertThat(
-            edited("dispatch/D1.drl", "$turn : Turn( request.nodes == 1 )",
+            edited(
+                    "dispatch/D1.drl",
+                    "$turn : Turn( request.nodes == 1 )",
                     "$turn : Turn( request.nodes == 1 )\n    exists Placement( idle == 7 )")
                 .availableAlone())
         .isFalse();

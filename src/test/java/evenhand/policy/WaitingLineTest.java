@@ -17,8 +17,7 @@ class WaitingLineTest {
   private static final Instant T0 = Instant.parse("2026-04-10T09:00:00Z");
   private static final List<List<String>> ORDERS =
       List.of(
-          List.of(
-              "allocated_desc", "account_tree_asc", "priority_desc", "queued_at_asc", "id_asc"),
+          List.of("allocated_desc", "account_tree_asc", "priority_desc", "queued_at_asc", "id_asc"),
           List.of("account_usage_asc", "queued_at_asc", "id_asc"),
           List.of("priority_class_desc", "queued_at_asc", "id_asc"),
           List.of("priority_desc", "account_usage_desc", "id_asc"),
@@ -41,7 +40,8 @@ class WaitingLineTest {
         }
         if (!jobs.isEmpty() && random.nextInt(4) == 0) {
           int i = random.nextInt(jobs.size());
-          jobs.set(i, jobs.get(i).protectedFor(random.nextInt(2) * 60)); // the same job, asking anew
+          jobs.set(
+              i, jobs.get(i).protectedFor(random.nextInt(2) * 60)); // the same job, asking anew
         }
         if (jobs.size() > 1 && random.nextInt(8) == 0) {
           jobs.add(0, jobs.remove(jobs.size() - 1)); // the snapshot tells them in any order

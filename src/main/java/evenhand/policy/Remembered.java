@@ -18,9 +18,11 @@ import java.util.Set;
  *
  * <p>Rules are pure: the same facts give the same answer. All that the rules of a turn can tell
  * apart is in the key under which an answer is kept: the request, the parts of the turn that they
- * name, and of each kind of placement how many there are. So what is kept is kept for good, and
- * only two things are: that nothing idle will do for a request, and which work may be ended for it.
- * Where a rule names something that no key holds, nothing is kept.
+ * name, and of each kind of placement how many there are, or of those alone that are available
+ * where rules judge each kind by itself ({@link Matching#availableAlone}). So what is kept is kept
+ * for good, and only three things are: which kinds of placement are available to a request, that
+ * nothing idle will do for it, and which work may be ended for it. Where a rule names something
+ * that no key holds, nothing is kept.
  */
 final class Remembered {
   private static final int MOST = 500_000;
@@ -157,6 +159,7 @@ final class Remembered {
     kinds.clear();
     boards.clear();
     keys.clear();
+    judgements.clear();
     interned.values().forEach(shape -> shape.available = new byte[0]);
   }
 

@@ -36,6 +36,7 @@ function headers(more) {
 }
 
 async function call(method, path, body, signal, tries) {
+  if (signal && signal.aborted) throw new Refused(0, "LEFT", "");
   const gone = new AbortController();
   const timer = setTimeout(() => gone.abort(), 20000);
   if (signal) signal.addEventListener("abort", () => gone.abort());

@@ -233,6 +233,8 @@ function signOut(because) {
   setToken(null);
   outBecause = because && sentence(because);
   app.me = STRANGER;
+  leave(); // what is shown asks for nothing more
+  shown = null;
   for (const d of document.querySelectorAll("dialog")) d.close();
   everything();
   if (because) signIn();

@@ -45,7 +45,7 @@ class RuleMutantsTest {
    */
   private static final boolean ALL = ASKED != null;
 
-  private static final int USUALLY_EVERY = 7;
+  private static final int USUALLY_EVERY = 11;
 
   /**
    * Not judged: a scenario cannot say yet that nothing more is told than what it quotes, so edits

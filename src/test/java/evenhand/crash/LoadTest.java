@@ -36,7 +36,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  */
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class LoadTest {
-  private static final int SECONDS = Integer.getInteger("evenhand.load.seconds", 15);
+  private static final int SECONDS = Integer.getInteger("evenhand.load.seconds", 8);
   private static final int PER_MINUTE = 1000;
   private static final int CLIENTS = 64;
 

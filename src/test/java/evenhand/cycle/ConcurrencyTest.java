@@ -66,7 +66,7 @@ class ConcurrencyTest {
                           mine, () -> policy, cycle::latest, CycleSettings.DEFAULT, clock);
                   Random random = new Random(seed);
                   List<String> ids = new ArrayList<>();
-                  for (int i = 0; i < 40; i++) {
+                  for (int i = 0; i < 20; i++) {
                     ids.add(
                         desk.submit(
                                 SomeJob.PLAIN

@@ -41,7 +41,7 @@ class RandomHistoryTest {
   private static final Tier MID = new Tier("4090", 20, 82.6, 8, true, "mid", "gpu:4090");
 
   /** Cycles of each history on PostgreSQL; {@code -Devenhand.history=500} for a long one. */
-  private static final int STEPS = Integer.getInteger("evenhand.history", 60);
+  private static final int STEPS = Integer.getInteger("evenhand.history", 35);
 
   private static final Recorder RECORDER = new JsonRecorder();
   private static Policy policy;

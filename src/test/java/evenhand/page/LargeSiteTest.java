@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The page over 1,024 GPUs on 128 nodes. The queue is short in a usual run, for {@link PageTest} has
- * a long one; {@code -Devenhand.page.queue=10500} for both.
+ * The page over 1,024 GPUs on 128 nodes. The queue is short in a usual run, for {@link PageTest}
+ * has a long one; {@code -Devenhand.page.queue=10500} for both.
  */
 @NeedsReal(RealParts.BROWSER)
 class LargeSiteTest extends PageInBrowser {

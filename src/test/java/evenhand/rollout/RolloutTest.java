@@ -26,9 +26,9 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /** Which policy decides, when the rules change, fail, and are taken back. */
 class RolloutTest {
   /** {@code -Devenhand.damaged=200} for a night. */
-  private static final int DAMAGED = Integer.getInteger("evenhand.damaged", 30);
+  private static final int DAMAGED = Integer.getInteger("evenhand.damaged", 15);
 
-  private static final int RELOADS = Integer.getInteger("evenhand.reloads", 20);
+  private static final int RELOADS = Integer.getInteger("evenhand.reloads", 10);
   private static final String FF1 = "baseline/FF1.drl";
   private static final String SPREAD = "[tier_desc, idle_desc, node_asc]";
   private static final String PACK = "[tier_desc, idle_asc, node_asc]";

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  * simulations it must decide what a policy decides that sees the snapshot for the first time.
  */
 class ActingTest {
-  private static final int WORLDS = Integer.getInteger("evenhand.simulated.acting", 100);
+  private static final int WORLDS = Integer.getInteger("evenhand.simulated.acting", 60);
 
   @Test
   void whatIsRememberedChangesNothing() throws Exception {

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
  * same: every outcome, in order, with its clause.
  */
 class SimulationAgreesWithServiceTest {
-  private static final int WORLDS = Integer.getInteger("evenhand.simulated.agreements", 60);
+  private static final int WORLDS = Integer.getInteger("evenhand.simulated.agreements", 30);
 
   private record Made(Instant at, Decision decision) {}
 

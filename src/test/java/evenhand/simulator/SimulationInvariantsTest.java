@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** What holds in every simulation, at every moment of it, over small worlds from printed seeds. */
 class SimulationInvariantsTest {
-  private static final int WORLDS = Integer.getInteger("evenhand.simulated.worlds", 150);
+  private static final int WORLDS = Integer.getInteger("evenhand.simulated.worlds", 100);
 
   @Test
   void everyWorldKeepsThem() throws Exception {

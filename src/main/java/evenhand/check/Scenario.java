@@ -90,7 +90,8 @@ public record Scenario(
    * @param code the refusal expected, null for any
    * @param field the field that must be at fault, or null for any
    * @param by the clause that must have refused it, or null for any
-   * @param says what the answer must contain; empty where it must say nothing; null for any
+   * @param says what the answer must contain, after {@code "= "} the whole of it; empty where it
+   *     must say nothing; null for any
    * @param preemptible whether it consents to be preempted (PR3)
    */
   public record Submit(

@@ -90,7 +90,11 @@ public final class ScenarioFile {
   private static final Field<String> BY = Field.text("by").or(null);
   private static final Field<String> FIELD = Field.text("field").or(null);
   private static final Field<String> SAYS =
-      Field.text("says", "part of the answer, or \"\" for none", t -> t.length() <= 200).or(null);
+      Field.text(
+              "says",
+              "part of the answer, \"= \" and the whole of it, or \"\" for none",
+              t -> t.length() <= 400)
+          .or(null);
   private static final List<Field<?>> ASKED =
       List.of(
           JOB,

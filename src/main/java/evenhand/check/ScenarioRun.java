@@ -51,6 +51,9 @@ import java.util.Set;
 final class ScenarioRun {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
+  /** Stands before the text where an answer is given whole, not in part. */
+  private static final String WHOLE = "= ";
+
   private final Scenario scenario;
   private final Policy policy;
   private final List<Decided> settled = new ArrayList<>();
@@ -305,8 +308,14 @@ final class ScenarioRun {
     if (submit.says() == null) {
       return;
     }
+    String wanted = submit.says();
     boolean right =
-        submit.says().isEmpty() ? answer == null : answer != null && answer.contains(submit.says());
+        wanted.isEmpty()
+            ? answer == null
+            : answer != null
+                && (wanted.startsWith(WHOLE)
+                    ? answer.equals(wanted.substring(WHOLE.length()))
+                    : answer.contains(wanted));
     if (!right) {
       differ(
           step,

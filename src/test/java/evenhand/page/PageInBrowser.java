@@ -60,17 +60,12 @@ abstract class PageInBrowser {
   }
 
   final void type(String label, String value) throws Exception {
-    boolean there =
-        browser
-            .run(
-                "const l = [...document.querySelectorAll('label')].find((x) => x.textContent === '"
-                    + label
-                    + "'); const i = l && document.getElementById(l.htmlFor);"
-                    + " if (i) { i.value = '"
-                    + value
-                    + "'; i.dispatchEvent(new Event('input', {bubbles: true})); } return !!i")
-            .asBoolean();
-    assertThat(there).as(label).isTrue();
+    awaiting(
+        "const l = [...document.querySelectorAll('label')].find((x) => x.textContent === '"
+            + label
+            + "'); const i = l && document.getElementById(l.htmlFor); if (i) { i.value = '"
+            + value
+            + "'; i.dispatchEvent(new Event('input', {bubbles: true})); } return !!i");
   }
 
   final void picture(String name) throws Exception {

@@ -262,9 +262,10 @@ class SignInTest extends PageInBrowser {
     // Somebody whose page is older than what they may, or who helps themselves.
     signIn(texts.get(Role.AUDITOR), "t-auditor");
     go("#/nodes?node=a01");
-    browser.run(
-        "document.querySelectorAll('button[disabled]').forEach((b) => { b.disabled = false; })");
-    click(".node-line button", "Drain");
+    awaiting( // in one go, before what stands is shown anew
+        "const b = [...document.querySelectorAll('.node-line button')].find((x) =>"
+            + " x.textContent === 'Drain'); if (b && !document.querySelector('dialog'))"
+            + " { b.disabled = false; b.click(); } return !!document.querySelector('dialog')");
     type("Reason", "mine now");
     click("dialog button", "Drain");
     awaitText("dialog .fault", "needs the role operator or admin; t-auditor has auditor.");

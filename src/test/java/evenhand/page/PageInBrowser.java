@@ -1,7 +1,5 @@
 package evenhand.page;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import evenhand.sandbox.Browser;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,16 +45,12 @@ abstract class PageInBrowser {
   }
 
   final void click(String selector, String label) throws Exception {
-    boolean there =
-        browser
-            .run(
-                "const e = [...document.querySelectorAll('"
-                    + selector
-                    + "')].find((x) => x.textContent.trim() === '"
-                    + label
-                    + "'); if (e) e.click(); return !!e")
-            .asBoolean();
-    assertThat(there).as(selector + " " + label).isTrue();
+    awaiting(
+        "const e = [...document.querySelectorAll('"
+            + selector
+            + "')].find((x) => x.textContent.trim() === '"
+            + label
+            + "'); if (e) e.click(); return !!e");
   }
 
   final void type(String label, String value) throws Exception {

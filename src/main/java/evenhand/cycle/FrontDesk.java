@@ -58,28 +58,9 @@ public final class FrontDesk implements Desk {
         Recorder.NOTHING,
         job -> Optional.empty(),
         StartEstimates.NONE,
+        RuleAlarm.UNHEARD,
         settings,
         clock);
-  }
-
-  /**
-   * @param latest what the cycle of this process found last: {@code cycle::latest}
-   * @param recorder reads recorded decisions and snapshots, for what another process decided and
-   *     for what was decided before
-   * @param objections what the cluster would not take of a submission
-   * @param estimates remembers what was told about starts
-   */
-  public FrontDesk(
-      Store store,
-      Supplier<Policy> policy,
-      Supplier<Cycle.Latest> latest,
-      Recorder recorder,
-      Function<NewJob, Optional<Objection>> objections,
-      StartEstimates estimates,
-      CycleSettings settings,
-      Clock clock) {
-    this(
-        store, policy, latest, recorder, objections, estimates, RuleAlarm.UNHEARD, settings, clock);
   }
 
   /**

@@ -7,6 +7,7 @@ import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
+import evenhand.cycle.RuleAlarm;
 import evenhand.cycle.StartEstimates;
 import evenhand.facts.Tier;
 import evenhand.policy.Policies;
@@ -98,6 +99,7 @@ public final class WhyLatency {
               recorder,
               job -> Optional.empty(),
               StartEstimates.NONE,
+              RuleAlarm.UNHEARD,
               CycleSettings.DEFAULT,
               clock);
       ScheduledExecutorService cycles = Executors.newSingleThreadScheduledExecutor();

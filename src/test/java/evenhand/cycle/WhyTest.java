@@ -60,6 +60,7 @@ class WhyTest {
             recorder,
             job -> Optional.empty(),
             estimates(),
+            RuleAlarm.UNHEARD,
             CycleSettings.DEFAULT,
             clock);
     cycle.run();

@@ -9,6 +9,7 @@ import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
+import evenhand.cycle.RuleAlarm;
 import evenhand.cycle.RuleHistory;
 import evenhand.cycle.SomeJob;
 import evenhand.cycle.StartEstimates;
@@ -63,6 +64,7 @@ class RuleHistoryTest {
             recorder,
             job -> Optional.empty(),
             estimates,
+            RuleAlarm.UNHEARD,
             CycleSettings.DEFAULT,
             clock);
     cycle.run();

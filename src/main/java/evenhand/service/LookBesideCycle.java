@@ -2,6 +2,7 @@ package evenhand.service;
 
 import evenhand.cycle.CycleReport;
 import evenhand.cycle.FrontDesk;
+import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -16,6 +17,8 @@ import org.slf4j.LoggerFactory;
  */
 final class LookBesideCycle implements BesideCycle, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger("evenhand.cycle");
+
+  private static final Duration STOP = Duration.ofSeconds(5);
 
   private final FrontDesk desk;
   private final ThreadPoolExecutor thread =
@@ -57,6 +60,6 @@ final class LookBesideCycle implements BesideCycle, AutoCloseable {
 
   @Override
   public void close() {
-    thread.shutdownNow();
+    Threads.end(thread, STOP); // a look under way still has its database
   }
 }

@@ -33,10 +33,12 @@ final class SpringNames {
   /** Types of values that have nothing below them. */
   private static final List<String> PLAIN = List.of("java.lang.", "java.time.", "java.io.");
 
-  /** By name; null where nothing reads it any more and nothing replaces it. */
+  /** What to set instead, by bare name; null where nothing replaces it. */
   private final Map<String, String> replaced = new TreeMap<>();
 
-  private final Set<String> known = new TreeSet<>();
+  /** By bare name. */
+  private final Map<String, String> known = new TreeMap<>();
+
   private final Set<String> withMore = new TreeSet<>();
 
   private SpringNames() {
@@ -51,20 +53,21 @@ final class SpringNames {
     } catch (IOException e) {
       throw new UncheckedIOException("what the jars say of their settings cannot be read", e);
     }
-    replaced.keySet().removeAll(known);
+    replaced.keySet().removeAll(known.keySet());
   }
 
   private void take(JsonNode property) {
     String name = property.path("name").asString("");
     JsonNode past = property.path("deprecation");
     if (past.path("level").asString("").equals("error")) {
-      replaced.put(name, past.path("replacement").asString(null));
+      replaced.put(SettingNames.bare(name), past.path("replacement").asString(null));
       return;
     }
-    known.add(name);
+    String bare = SettingNames.bare(name);
+    known.put(bare, name);
     String type = property.path("type").asString("");
     if (PLAIN.stream().noneMatch(type::startsWith)) {
-      withMore.add(SettingNames.bare(name) + ".");
+      withMore.add(bare + ".");
     }
   }
 
@@ -91,38 +94,32 @@ final class SpringNames {
    */
   Unread ofSetting(String plain, Object value) {
     String bare = SettingNames.bare(plain);
-    if (known.stream().anyMatch(k -> SettingNames.bare(k).equals(bare))
-        || withMore.stream().anyMatch(bare::startsWith)) {
+    if (known.containsKey(bare) || withMore.stream().anyMatch(bare::startsWith)) {
       return null;
     }
-    boolean onlyOpens = known.stream().anyMatch(k -> SettingNames.bare(k).startsWith(bare + "."));
+    boolean onlyOpens = known.keySet().stream().anyMatch(k -> k.startsWith(bare + "."));
     if (onlyOpens && (value == null || value.toString().isBlank())) {
       return null;
     }
-    for (Map.Entry<String, String> old : replaced.entrySet()) {
-      if (SettingNames.bare(old.getKey()).equals(bare)) {
-        return new Unread(
-            "is read no more"
-                + (old.getValue() == null ? "" : "; set " + old.getValue() + " instead"),
-            true);
-      }
+    if (replaced.containsKey(bare)) {
+      String instead = replaced.get(bare);
+      return new Unread(
+          "is read no more" + (instead == null ? "" : "; set " + instead + " instead"), true);
     }
-    Map<String, String> byBare = new TreeMap<>();
-    known.forEach(k -> byBare.put(SettingNames.bare(k), k));
-    return Spelling.nearest(bare, byBare.keySet(), NEAR)
-        .map(near -> new Unread("is no setting; did you mean " + byBare.get(near) + "?", true))
+    return Spelling.nearest(bare, known.keySet(), NEAR)
+        .map(near -> new Unread("is no setting; did you mean " + known.get(near) + "?", true))
         .orElse(new Unread("is described nowhere; probably nothing reads it", false));
   }
 
   /** The same of a variable; one that is like no setting is nobody's concern. */
   Unread ofVariable(String plain) {
     String letters = SettingNames.letters(plain);
-    if (known.stream().anyMatch(k -> SettingNames.letters(k).equals(letters))
+    if (known.keySet().stream().anyMatch(k -> SettingNames.letters(k).equals(letters))
         || withMore.stream().anyMatch(m -> letters.startsWith(SettingNames.letters(m)))) {
       return null;
     }
     Set<String> variables =
-        known.stream()
+        known.values().stream()
             .map(k -> k.replace("-", "").replace('.', '_').toUpperCase(Locale.ROOT))
             .collect(Collectors.toCollection(TreeSet::new));
     return Spelling.nearest(plain, variables, NEAR)

@@ -20,6 +20,8 @@ import org.kie.api.KieBase;
  * found out once may be used again only where nothing that rules look at can say otherwise by then;
  * the answers here err towards asking again.
  *
+ * @param reusable whether a working memory may be used again for another decision: no rule comes
+ *     true of nothing but its settings
  * @param settingsStay whether the settings may stay in a working memory that is used again: each
  *     rule matches something else besides
  * @param cyclesGoOn whether one working memory may serve one cycle after another, with what is

@@ -18,6 +18,7 @@ import evenhand.cli.AccessCommands;
 import evenhand.cli.Commands;
 import evenhand.cli.Console;
 import evenhand.cli.Parts;
+import evenhand.service.OneNode;
 import evenhand.service.Service;
 import evenhand.service.SiteAtHand;
 import evenhand.store.Database;
@@ -186,30 +187,24 @@ class AccessTest {
     login.start();
     context =
         Service.start(
-            "--server.port=0",
-            "--evenhand.security=on",
-            "--spring.datasource.url=" + database,
-            "--spring.datasource.username=postgres",
-            "--spring.datasource.password=postgres",
-            "--spring.security.oauth2.resourceserver.jwt.jwk-set-uri=http://127.0.0.1:"
-                + login.getAddress().getPort()
-                + "/keys",
-            "--evenhand.check-scenarios=false",
-            "--evenhand.cycle.enabled=false",
-            "--evenhand.api.requests-per-minute=5000",
-            "--evenhand.api.jobs-per-user=20",
-            "--evenhand.cluster=simulated",
-            "--evenhand.tiers[0].name=4090",
-            "--evenhand.tiers[0].sort-order=20",
-            "--evenhand.tiers[0].tflops=82.6",
-            "--evenhand.nodes[0].name=n1",
-            "--evenhand.nodes[0].tier=4090",
-            "--evenhand.nodes[0].gpus=4",
-            "--evenhand.accounts[0].id=lab",
-            "--evenhand.accounts[1].id=KDG",
-            "--evenhand.accounts[1].parent=lab",
-            "--evenhand.accounts[2].id=BCG",
-            "--evenhand.accounts[2].parent=lab");
+            OneNode.settings(
+                    4,
+                    source,
+                    "--server.port=0",
+                    "--evenhand.security=on",
+                    "--spring.security.oauth2.resourceserver.jwt.jwk-set-uri=http://127.0.0.1:"
+                        + login.getAddress().getPort()
+                        + "/keys",
+                    "--evenhand.check-scenarios=false",
+                    "--evenhand.cycle.enabled=false",
+                    "--evenhand.api.requests-per-minute=5000",
+                    "--evenhand.api.jobs-per-user=20",
+                    "--evenhand.accounts[0].id=lab",
+                    "--evenhand.accounts[1].id=KDG",
+                    "--evenhand.accounts[1].parent=lab",
+                    "--evenhand.accounts[2].id=BCG",
+                    "--evenhand.accounts[2].parent=lab")
+                .toArray(String[]::new));
     url = "http://127.0.0.1:" + ((WebServerApplicationContext) context).getWebServer().getPort();
     // The first one, as whoever holds the database's settings makes it.
     Ran made =

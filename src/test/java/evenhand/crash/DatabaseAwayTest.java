@@ -2,6 +2,7 @@ package evenhand.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import evenhand.service.OneNode;
 import evenhand.service.Service;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
@@ -121,7 +122,8 @@ class DatabaseAwayTest {
     }
     startPostgres();
     List<String> settings =
-        List.of(
+        OneNode.settings(
+            4,
             "--server.port=0",
             "--spring.datasource.url=jdbc:postgresql://127.0.0.1:" + port + "/postgres",
             "--spring.datasource.username=postgres",
@@ -130,13 +132,6 @@ class DatabaseAwayTest {
             "--evenhand.check-scenarios=false",
             "--evenhand.cycle.interval=200ms",
             "--evenhand.cycle.lease=2s",
-            "--evenhand.cluster=simulated",
-            "--evenhand.tiers[0].name=4090",
-            "--evenhand.tiers[0].sort-order=20",
-            "--evenhand.tiers[0].tflops=82.6",
-            "--evenhand.nodes[0].name=n1",
-            "--evenhand.nodes[0].tier=4090",
-            "--evenhand.nodes[0].gpus=4",
             "--evenhand.accounts[0].id=BCG");
     try (ConfigurableApplicationContext context = Service.start(settings.toArray(String[]::new))) {
       url = "http://127.0.0.1:" + ((WebServerApplicationContext) context).getWebServer().getPort();

@@ -2,6 +2,7 @@ package evenhand.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import evenhand.service.OneNode;
 import evenhand.store.Database;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -51,22 +52,14 @@ class StopTest {
     PGSimpleDataSource database = (PGSimpleDataSource) Database.fresh();
     JdbcClient sql = JdbcClient.create(database);
     List<String> settings =
-        List.of(
-            "--spring.datasource.url=" + database.getUrl().replaceAll("\\?.*", ""),
-            "--spring.datasource.username=postgres",
-            "--spring.datasource.password=postgres",
+        OneNode.settings(
+            2,
+            database,
             "--evenhand.security=off",
             "--logging.level.org.springframework.boot.tomcat=info", // says when it begins to end
             "--logging.structured.format.console=ecs",
             "--evenhand.api.body-within=60s",
             "--evenhand.cycle.interval=200ms",
-            "--evenhand.cluster=simulated",
-            "--evenhand.tiers[0].name=4090",
-            "--evenhand.tiers[0].sort-order=20",
-            "--evenhand.tiers[0].tflops=82.6",
-            "--evenhand.nodes[0].name=n1",
-            "--evenhand.nodes[0].tier=4090",
-            "--evenhand.nodes[0].gpus=2",
             "--evenhand.accounts[0].id=KDG");
     try (ServiceProcess service =
         ServiceProcess.withItsOwnLogging(folder, "service", "BEFORE_ORDER:1:pause", settings)) {

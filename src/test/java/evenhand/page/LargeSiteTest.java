@@ -22,54 +22,51 @@ class LargeSiteTest extends PageInBrowser {
 
   @Test
   void everyGpuIsACellThatCanBeToldApartOnALaptopAndAPhone(@TempDir Path folder) throws Exception {
-    try (BusySite site = new BusySite(folder, NODES);
-        Browser opened = new Browser("--lang=en")) {
-      browser = opened;
-      site.week();
-      site.work(170, "h50");
-      site.queue(QUEUE);
-      for (boolean phone : List.of(false, true)) {
-        browser.screen(phone ? 375 : 1280, phone ? 812 : 900, phone);
-        browser.prefersDark(phone);
-        browser.open(site.url());
-        go("#/now");
-        awaiting("return document.querySelectorAll('.nodes .cell').length === 8 * " + NODES);
-        awaiting("return document.querySelectorAll('.cell.job').length > 400");
-        String smallest =
-            "return Math.min(...[...document.querySelectorAll('.nodes .cell')].map((c) =>"
-                + " Math.min(c.getBoundingClientRect().width, c.getBoundingClientRect().height)))";
-        assertThat(browser.run(smallest).asDouble())
-            .as("pixels of the smallest cell, phone: %s", phone)
-            .isGreaterThanOrEqualTo(7);
-        String cut =
-            "return [...document.querySelectorAll('.node-name')].filter((e) =>"
-                + " e.scrollWidth > e.clientWidth + 1).length";
-        assertThat(browser.run(cut).asInt()).as("names that are cut off").isZero();
-        assertThat(browser.run("return document.documentElement.scrollWidth - innerWidth").asInt())
-            .isLessThanOrEqualTo(0);
-        picture(phone ? "large-phone" : "large-laptop");
-        go("#/nodes");
-        awaitText(".bar .count", Integer.toString(NODES));
-        go("#/queue");
-        awaiting(
-            "const of = document.querySelector('.bar .count')?.textContent.match(/of ([0-9,]+)/);"
-                + " return !!of && Number(of[1].replaceAll(',', '')) > "
-                + QUEUE / 4);
-      }
-      // What happens is still shown: a node that is drained, while all cells stay where they are.
-      browser.screen(1280, 900, false);
-      browser.prefersDark(false);
+    site = new BusySite(folder, NODES);
+    browser = new Browser("--lang=en");
+    site.week();
+    site.work(170, "h50");
+    site.queue(QUEUE);
+    for (boolean phone : List.of(false, true)) {
+      browser.screen(phone ? 375 : 1280, phone ? 812 : 900, phone);
+      browser.prefersDark(phone);
+      browser.open(site.url());
       go("#/now");
-      browser.run("window.first = document.querySelector('.node[data-node=h40] .cell')");
-      site.context(Contract.class).drain("h40", "a fan", "ann");
-      awaitText(".node[data-node=h40]", "draining");
-      assertThat(
-              browser
-                  .run(
-                      "return window.first === document.querySelector('.node[data-node=h40] .cell')")
-                  .asBoolean())
-          .isTrue();
-      assertThat(browser.console()).isEmpty();
+      awaiting("return document.querySelectorAll('.nodes .cell').length === 8 * " + NODES);
+      awaiting("return document.querySelectorAll('.cell.job').length > 400");
+      String smallest =
+          "return Math.min(...[...document.querySelectorAll('.nodes .cell')].map((c) =>"
+              + " Math.min(c.getBoundingClientRect().width, c.getBoundingClientRect().height)))";
+      assertThat(browser.run(smallest).asDouble())
+          .as("pixels of the smallest cell, phone: %s", phone)
+          .isGreaterThanOrEqualTo(7);
+      String cut =
+          "return [...document.querySelectorAll('.node-name')].filter((e) =>"
+              + " e.scrollWidth > e.clientWidth + 1).length";
+      assertThat(browser.run(cut).asInt()).as("names that are cut off").isZero();
+      assertThat(browser.run("return document.documentElement.scrollWidth - innerWidth").asInt())
+          .isLessThanOrEqualTo(0);
+      picture(phone ? "large-phone" : "large-laptop");
+      go("#/nodes");
+      awaitText(".bar .count", Integer.toString(NODES));
+      go("#/queue");
+      awaiting(
+          "const of = document.querySelector('.bar .count')?.textContent.match(/of ([0-9,]+)/);"
+              + " return !!of && Number(of[1].replaceAll(',', '')) > "
+              + QUEUE / 4);
     }
+    // What happens is still shown: a node that is drained, while all cells stay where they are.
+    browser.screen(1280, 900, false);
+    browser.prefersDark(false);
+    go("#/now");
+    browser.run("window.first = document.querySelector('.node[data-node=h40] .cell')");
+    site.context(Contract.class).drain("h40", "a fan", "ann");
+    awaitText(".node[data-node=h40]", "draining");
+    assertThat(
+            browser
+                .run("return window.first === document.querySelector('.node[data-node=h40] .cell')")
+                .asBoolean())
+        .isTrue();
+    assertThat(browser.console()).isEmpty();
   }
 }

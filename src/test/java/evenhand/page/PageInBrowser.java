@@ -3,11 +3,25 @@ package evenhand.page;
 import evenhand.sandbox.Browser;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.JsonNode;
 
 /** What is done with the page in a browser, as a person does it: by what stands on it. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class PageInBrowser {
+  BusySite site;
   Browser browser;
+
+  @AfterAll
+  final void end() throws Exception {
+    if (browser != null) {
+      browser.close();
+    }
+    if (site != null) {
+      site.close();
+    }
+  }
 
   final void go(String hash) throws Exception {
     browser.run("location.hash = '" + hash + "'");

@@ -18,13 +18,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,7 +32,6 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>With {@code -Devenhand.pictures=FOLDER} it leaves the pictures of the README there.
  */
 @NeedsReal(RealParts.BROWSER)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class PageTest extends PageInBrowser {
   private static final String TAB = "\uE004";
@@ -44,7 +41,6 @@ class PageTest extends PageInBrowser {
   private static final List<String> PAGES =
       List.of("now", "queue", "budgets", "policy", "decisions", "nodes");
 
-  private BusySite site;
   private String evil;
 
   @BeforeAll
@@ -55,16 +51,6 @@ class PageTest extends PageInBrowser {
     evil = site.submit(EVIL, "chat", 8, 600, 900);
     browser = new Browser("--lang=en");
     browser.open(site.url());
-  }
-
-  @AfterAll
-  void end() throws Exception {
-    if (browser != null) {
-      browser.close();
-    }
-    if (site != null) {
-      site.close();
-    }
   }
 
   @AfterEach

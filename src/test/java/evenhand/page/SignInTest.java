@@ -16,23 +16,19 @@ import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The page over a service that asks who somebody is: signing in and out, and what each role may.
  */
 @NeedsReal(RealParts.BROWSER)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SignInTest extends PageInBrowser {
   private static final String WHO = "#tools .who";
 
   private final Map<Role, String> texts = new EnumMap<>(Role.class);
-  private BusySite site;
   private Tokens tokens;
   private String own;
   private String foreign;
@@ -55,16 +51,6 @@ class SignInTest extends PageInBrowser {
     own = site.submit("u-submitter", "waits", "chat", 8, 600, 900);
     foreign = site.submit("kim", "waits too", "docking", 8, 600, 900);
     browser = new Browser("--lang=en");
-  }
-
-  @AfterAll
-  void end() throws Exception {
-    if (browser != null) {
-      browser.close();
-    }
-    if (site != null) {
-      site.close();
-    }
   }
 
   @BeforeEach

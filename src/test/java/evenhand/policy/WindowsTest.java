@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.List;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -67,34 +67,12 @@ class WindowsTest {
   }
 
   /** The rules, but that policy budget does not give this parameter. */
-  private static RuleFiles without(String parameter) {
-    RuleFiles all = RuleFiles.of(Optional.empty());
-    return new RuleFiles() {
-      @Override
-      public Optional<String> read(String path) throws PolicyFault {
-        return all.read(path)
-            .map(
-                text ->
-                    path.equals("policies/budget.yaml")
-                        ? text.replaceFirst("(?m)^  " + parameter + ":\\n(    .*\\n)+", "")
-                        : text);
-      }
-
-      @Override
-      public List<String> policies() throws PolicyFault {
-        return all.policies();
-      }
-
-      @Override
-      public List<String> ruleFiles() throws PolicyFault {
-        return all.ruleFiles();
-      }
-
-      @Override
-      public String where() {
-        return all.where();
-      }
-    };
+  private static RuleFiles without(String parameter) throws PolicyFault {
+    Map<String, String> texts = new HashMap<>(RuleFiles.of(Optional.empty()).copy().texts());
+    texts.computeIfPresent(
+        "policies/budget.yaml",
+        (path, text) -> text.replaceFirst("(?m)^  " + parameter + ":\\n(    .*\\n)+", ""));
+    return new RuleFiles.Stored(texts);
   }
 
   @Test

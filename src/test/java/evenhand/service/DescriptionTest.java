@@ -88,26 +88,20 @@ class DescriptionTest {
     PGSimpleDataSource source = (PGSimpleDataSource) Database.fresh();
     try (ConfigurableApplicationContext context =
         Service.start(
-            "--server.port=0",
-            "--evenhand.security=on",
-            "--spring.datasource.url=" + source.getUrl(),
-            "--spring.datasource.username=postgres",
-            "--spring.datasource.password=postgres",
-            "--evenhand.check-scenarios=false",
-            "--evenhand.policy=budget",
-            "--evenhand.cycle.enabled=false",
-            "--evenhand.cluster=simulated",
-            "--evenhand.tiers[0].name=4090",
-            "--evenhand.tiers[0].sort-order=20",
-            "--evenhand.tiers[0].tflops=82.6",
-            "--evenhand.nodes[0].name=n1",
-            "--evenhand.nodes[0].tier=4090",
-            "--evenhand.nodes[0].gpus=4",
-            "--evenhand.accounts[0].id=lab",
-            "--evenhand.accounts[1].id=KDG",
-            "--evenhand.accounts[1].parent=lab",
-            "--evenhand.accounts[2].id=BCG",
-            "--evenhand.accounts[2].parent=lab")) {
+            OneNode.settings(
+                    4,
+                    source,
+                    "--server.port=0",
+                    "--evenhand.security=on",
+                    "--evenhand.check-scenarios=false",
+                    "--evenhand.policy=budget",
+                    "--evenhand.cycle.enabled=false",
+                    "--evenhand.accounts[0].id=lab",
+                    "--evenhand.accounts[1].id=KDG",
+                    "--evenhand.accounts[1].parent=lab",
+                    "--evenhand.accounts[2].id=BCG",
+                    "--evenhand.accounts[2].parent=lab")
+                .toArray(String[]::new))) {
       url = "http://127.0.0.1:" + ((WebServerApplicationContext) context).getWebServer().getPort();
       token =
           new Tokens(new PostgresAccess(source), Clock.systemUTC())

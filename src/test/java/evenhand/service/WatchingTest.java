@@ -184,21 +184,15 @@ class WatchingTest {
   private static ConfigurableApplicationContext service() {
     PGSimpleDataSource source = (PGSimpleDataSource) Database.fresh();
     return Service.start(
-        "--server.port=0",
-        "--spring.datasource.url=" + source.getUrl(),
-        "--spring.datasource.username=postgres",
-        "--spring.datasource.password=postgres",
-        "--evenhand.check-scenarios=false",
-        "--evenhand.cycle.enabled=false",
-        "--evenhand.cluster=simulated",
-        "--evenhand.tiers[0].name=4090",
-        "--evenhand.tiers[0].sort-order=20",
-        "--evenhand.tiers[0].tflops=82.6",
-        "--evenhand.nodes[0].name=n1",
-        "--evenhand.nodes[0].tier=4090",
-        "--evenhand.nodes[0].gpus=4",
-        "--evenhand.accounts[0].id=BCG",
-        "--evenhand.accounts[1].id=KDG",
-        "--evenhand.cycle.lookback=7d");
+        OneNode.settings(
+                4,
+                source,
+                "--server.port=0",
+                "--evenhand.check-scenarios=false",
+                "--evenhand.cycle.enabled=false",
+                "--evenhand.accounts[0].id=BCG",
+                "--evenhand.accounts[1].id=KDG",
+                "--evenhand.cycle.lookback=7d")
+            .toArray(String[]::new));
   }
 }

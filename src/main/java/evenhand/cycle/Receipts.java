@@ -16,12 +16,12 @@ public final class Receipts {
 
   private final Store store;
   private final Recorder recorder;
+  private final PastPolicies policies;
 
-  private final PastPolicies policies = new PastPolicies();
-
-  public Receipts(Store store, Recorder recorder) {
+  public Receipts(Store store, Recorder recorder, PastPolicies policies) {
     this.store = store;
     this.recorder = recorder;
+    this.policies = policies;
   }
 
   /**

@@ -37,15 +37,21 @@ final class RuleBookOfService implements RuleBook {
   private final RuleHistory history;
   private final Recorder recorder;
   private final Clock clock;
-  private final PastPolicies past = new PastPolicies();
+  private final PastPolicies past;
   private final ScenarioTables.Kept shown = new ScenarioTables.Kept();
 
   RuleBookOfService(
-      Supplier<Policy> active, Store store, RuleHistory history, Recorder recorder, Clock clock) {
+      Supplier<Policy> active,
+      Store store,
+      RuleHistory history,
+      Recorder recorder,
+      PastPolicies past,
+      Clock clock) {
     this.active = active;
     this.store = store;
     this.history = history;
     this.recorder = recorder;
+    this.past = past;
     this.clock = clock;
   }
 

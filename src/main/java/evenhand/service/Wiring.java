@@ -18,6 +18,7 @@ import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
 import evenhand.cycle.JobOutputs;
 import evenhand.cycle.Ledger;
+import evenhand.cycle.PastPolicies;
 import evenhand.cycle.PolicyInForce;
 import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
@@ -223,8 +224,13 @@ class Wiring {
   }
 
   @Bean
-  Receipts receipts(Store store, Recorder recorder) {
-    return new Receipts(store, recorder);
+  PastPolicies pastPolicies() {
+    return new PastPolicies();
+  }
+
+  @Bean
+  Receipts receipts(Store store, Recorder recorder, PastPolicies past) {
+    return new Receipts(store, recorder, past);
   }
 
   @Bean
@@ -387,8 +393,13 @@ class Wiring {
 
   @Bean
   RuleBook ruleBook(
-      PolicyInForce policy, Store store, RuleHistory history, Recorder recorder, Clock clock) {
-    return new RuleBookOfService(policy, store, history, recorder, clock);
+      PolicyInForce policy,
+      Store store,
+      RuleHistory history,
+      Recorder recorder,
+      PastPolicies past,
+      Clock clock) {
+    return new RuleBookOfService(policy, store, history, recorder, past, clock);
   }
 
   /** Whoever asks for a cycle finds what it decided, not what the look before knew. */

@@ -6,6 +6,7 @@ import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.JobOutputs;
 import evenhand.cycle.Ledger;
+import evenhand.cycle.PastPolicies;
 import evenhand.cycle.Receipts;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Stock;
@@ -146,7 +147,7 @@ public final class ApiServer {
 
     @Bean
     Receipts receipts(MemoryStore store) {
-      return new Receipts(store, Recorder.NOTHING);
+      return new Receipts(store, Recorder.NOTHING, new PastPolicies());
     }
 
     @Bean

@@ -7,6 +7,7 @@ import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
 import evenhand.cycle.JobOutputs;
 import evenhand.cycle.Ledger;
+import evenhand.cycle.PastPolicies;
 import evenhand.cycle.Receipts;
 import evenhand.cycle.Store;
 import evenhand.cycle.accounts.AccountDesk;
@@ -60,7 +61,7 @@ class DesksOverCycle {
 
   @Bean
   Receipts receipts(Store store) {
-    return new Receipts(store, new JsonRecorder());
+    return new Receipts(store, new JsonRecorder(), new PastPolicies());
   }
 
   @Bean

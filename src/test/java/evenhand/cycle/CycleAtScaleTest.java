@@ -114,7 +114,7 @@ class CycleAtScaleTest {
               .query(Long.class)
               .list();
       assertThat(sizes).isNotEmpty().allMatch(bytes -> bytes < 100_000);
-      Receipts receipts = new Receipts(store, recorder);
+      Receipts receipts = new Receipts(store, recorder, new PastPolicies());
       long from = System.nanoTime();
       String newest = store.decisions(null, 1, Long.MAX_VALUE).get(0).id();
       assertThat(receipts.verify(newest).message()).isNull();

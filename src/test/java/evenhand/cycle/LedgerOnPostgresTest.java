@@ -112,7 +112,7 @@ class LedgerOnPostgresTest extends LedgerTest {
     submit("KDG", 1);
     after(10);
     JdbcClient sql = JdbcClient.create(source);
-    Receipts receipts = new Receipts(store, new JsonRecorder());
+    Receipts receipts = new Receipts(store, new JsonRecorder(), PAST);
     List<Long> ids = sql.sql("select id from decisions order by id").query(Long.class).list();
     long newest = ids.get(ids.size() - 1);
     for (long id : ids) {
@@ -190,7 +190,7 @@ class LedgerOnPostgresTest extends LedgerTest {
     after(0);
     JdbcClient sql = JdbcClient.create(source);
     String id = store.decisions(null, 1, Long.MAX_VALUE).get(0).id();
-    Receipts receipts = new Receipts(store, new JsonRecorder());
+    Receipts receipts = new Receipts(store, new JsonRecorder(), PAST);
     for (int position : new int[] {0, 1, 9}) {
       String text =
           sql.sql("select text from policy_texts where position = ?")

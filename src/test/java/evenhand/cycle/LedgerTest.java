@@ -34,6 +34,10 @@ class LedgerTest {
   static final Instant T0 = Instant.parse("2026-04-10T09:59:50Z");
   static final Tier LOW = new Tier("3080ti", 10, 34.1, 8, true, "low", "gpu:3080ti");
   static final Tier MID = new Tier("4090", 20, 82.6, 8, true, "mid", "gpu:4090");
+
+  /** Shared, as every test verifies what was decided by the same few policies. */
+  static final PastPolicies PAST = new PastPolicies();
+
   static Policy policy;
 
   final ManualClock clock = new ManualClock(T0);
@@ -110,7 +114,7 @@ class LedgerTest {
   @AfterEach
   void addsUp() {
     assertThat(difference()).isNull();
-    Receipts receipts = new Receipts(store, new JsonRecorder());
+    Receipts receipts = new Receipts(store, new JsonRecorder(), PAST);
     store
         .decisions(null, 1000, Long.MAX_VALUE)
         .forEach(d -> assertThat(receipts.verify(d.id()).message()).isNull());

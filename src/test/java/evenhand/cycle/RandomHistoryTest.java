@@ -219,7 +219,7 @@ class RandomHistoryTest {
     }
 
     private void receiptsHold() {
-      Receipts receipts = new Receipts(store, RECORDER);
+      Receipts receipts = new Receipts(store, RECORDER, new PastPolicies());
       long before = Long.MAX_VALUE;
       int verified = 0;
       for (Desk.DecisionView d : store.decisions(null, 10_000, before)) {

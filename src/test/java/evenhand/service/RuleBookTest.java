@@ -10,6 +10,7 @@ import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
+import evenhand.cycle.PastPolicies;
 import evenhand.cycle.PolicyInForce;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
@@ -64,7 +65,13 @@ class RuleBookTest {
           new Cycle(store, cluster, Router.NONE, policy, recorder, clock, CycleSettings.DEFAULT);
       Desk desk = new FrontDesk(store, policy, cycle::latest, CycleSettings.DEFAULT, clock);
       RuleBook book =
-          new RuleBookOfService(policy, store, new PostgresRuleHistory(source), recorder, clock);
+          new RuleBookOfService(
+              policy,
+              store,
+              new PostgresRuleHistory(source),
+              recorder,
+              new PastPolicies(),
+              clock);
       cycle.run();
       assertThat(book.doc(null).counts()).contains("no decision is recorded");
       desk.submit(SomeJob.PLAIN.of("A").on(1, null).made(), null);

@@ -1,7 +1,9 @@
 package evenhand.store;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -35,7 +37,7 @@ public final class Database {
       String name = "t" + COUNT.incrementAndGet();
       JdbcClient client = JdbcClient.create(server.getPostgresDatabase());
       client.sql("create database " + name + " template model").update();
-      DataSource source = server.getDatabase("postgres", name);
+      DataSource source = pool(server.getDatabase("postgres", name));
       JdbcClient.create(source)
           .sql("update meta set installation = substr(md5(:name || random()::text), 1, 8)")
           .param("name", name)
@@ -44,5 +46,14 @@ public final class Database {
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  /** Connections are kept as in the service, as a new one costs more than what is asked on it. */
+  private static DataSource pool(DataSource source) {
+    HikariDataSource pool = new HikariDataSource();
+    pool.setDataSource(source);
+    pool.setMinimumIdle(0);
+    pool.setIdleTimeout(Duration.ofSeconds(10).toMillis());
+    return pool;
   }
 }

@@ -2,7 +2,6 @@ package evenhand.policy;
 
 import evenhand.facts.Backfill;
 import evenhand.facts.Claim;
-import evenhand.facts.ClaimStanding;
 import evenhand.facts.Job;
 import evenhand.facts.Moment;
 import evenhand.facts.NoRoom;
@@ -11,11 +10,9 @@ import evenhand.facts.Placement;
 import evenhand.facts.PlacementGroup;
 import evenhand.facts.Request;
 import evenhand.facts.Reservation;
-import evenhand.facts.Resident;
 import evenhand.facts.Running;
 import evenhand.facts.Share;
 import evenhand.facts.Snapshot;
-import evenhand.facts.Standing;
 import evenhand.facts.Tier;
 import evenhand.facts.Turn;
 import evenhand.facts.Yielding;
@@ -40,7 +37,6 @@ import evenhand.policy.Firing.Concluded;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -76,8 +72,6 @@ final class OneCycle {
   private final Map<String, Job> jobs = new HashMap<>();
   private Claim claim;
   private final Refusing refusing;
-  private final Map<String, Integer> positions = new HashMap<>();
-  private int positioned;
   private Board board;
   private int starts;
   private String waiting;
@@ -140,143 +134,14 @@ final class OneCycle {
         snapshot.policy(), loaded.hash(), null, snapshot.now(), outcomes, accruals, yields);
   }
 
-  /**
-   * Before any job is taken: accrual of every reservation, then forced releases, running jobs that
-   * must leave their node, and what all that charges.
-   */
   private void open() {
-    String about = "the start of the cycle";
-    boolean stood = standings();
-    boolean residents = kept.has(Stage.DRAIN) && residents();
-    stood |= claimStands();
-    if (!stood && !residents) {
-      return;
-    }
-    for (Concluded c : firing.ask(Stage.ACCRUE, about)) {
-      if (c.what() instanceof HoldingCost cost) {
-        accruals.add(cost);
-      }
-    }
-    accruals.sort(Comparator.comparing(c -> position(c.job())));
-    List<Concluded> releases = new ArrayList<>(firing.ask(Stage.LOST, about));
-    releases.addAll(firing.ask(Stage.RANK, about));
-    record(releases);
-    for (Concluded c : releases) {
-      if (c.what() instanceof Unclaim unclaim) {
-        unclaimed(unclaim, c.by());
-        claim = null;
-      }
-    }
-    record(firing.ask(Stage.DRAIN, about));
-    firing.ask(Stage.FACTOR, about);
-    record(firing.ask(Stage.FORCED, about));
-    for (Concluded c : releases) {
-      if (c.what() instanceof Release release) {
-        reservations.remove(release.job());
-      }
-    }
-    firing.forget(0);
-  }
-
-  /** Seldom asked, and for few of them. */
-  private Placement inSnapshot(String node, Tier tier) {
-    for (Placement p : snapshot.placements()) {
-      if (p.node().equals(node) && p.tier().name().equals(tier.name())) {
-        return p;
-      }
-    }
-    return null;
-  }
-
-  /**
-   * Where a job stands in the queue, from 0; those that are not queued come last. The queue is
-   * looked through no further than it has to be: who holds a reservation is most often first.
-   */
-  private int position(String job) {
-    Integer known = positions.get(job);
-    for (; known == null && positioned < queue.size(); positioned++) {
-      String next = queue.at(positioned).job.id();
-      positions.put(next, positioned);
-      known = next.equals(job) ? positioned : null;
-    }
-    return known == null ? Integer.MAX_VALUE : known;
-  }
-
-  /** Inserts how each reservation stands; false when there is none. */
-  private boolean standings() {
-    if (snapshot.reservations().isEmpty()) {
-      return false;
-    }
-    List<Reservation> inOrder =
-        snapshot.reservations().stream()
-            .sorted(
-                Comparator.<Reservation>comparingInt(r -> position(r.job()))
-                    .thenComparing(Reservation::job, Natural.IDS))
-            .toList();
-    for (Reservation r : inOrder) {
-      reservations.put(r.job(), r);
-      Placement p = inSnapshot(r.node(), r.tier());
-      firing.passing(
-          new Standing(
-              r,
-              queue.size() > 0 && queue.at(0).job.id().equals(r.job()),
-              p == null ? NodeState.DOWN : p.state(),
-              p == null ? 0 : p.capacity(),
-              p == null ? 0 : p.idle()));
-    }
-    return true;
-  }
-
-  /** Inserts how the claim stands; false when there is none. */
-  private boolean claimStands() {
-    if (claim == null) {
-      return false;
-    }
-    boolean gone = false;
-    for (Share share : claim.on()) {
-      Placement p = inSnapshot(share.node(), share.tier());
-      gone |= p == null || p.state() != NodeState.UP || inReach(p) < share.gpus();
-    }
-    Job its = jobs.get(claim.job());
-    firing.passing(new ClaimStanding(claim, its != null, gone, its != null && overtaken(its)));
-    return true;
-  }
-
-  /** GPUs of a placement that are idle, or may come to the claim by the contracts it counts on. */
-  private int inReach(Placement p) {
-    int comes = p.idle();
-    int stays = 0; // a start that waits for others to leave has their GPUs
-    for (Running r : snapshot.running()) {
-      for (Share s : r.on()) {
-        int there = s.node().equals(p.node()) && s.tier().equals(p.tier()) ? s.gpus() : 0;
-        comes += claim.yields(r) ? there : 0;
-        stays += claim.yields(r) ? 0 : there;
-      }
-    }
-    return Math.min(comes, p.capacity() - stays);
-  }
-
-  /**
-   * Whether another job of the queue is ahead of the claimer: of its own account, for priority is
-   * the account's own word, or of one that is served less by more than the margin.
-   */
-  private boolean overtaken(Job claimer) {
-    Job first = queue.at(0).job;
-    return !first.id().equals(claimer.id())
-        && (tree == null
-            || first.account().equals(claimer.account())
-            || tree.behindAfter(
-                claimer.account(),
-                first.account(),
-                0,
-                loaded.setting("reservation_margin").number()));
-  }
-
-  /** A claim ends: every GPU of it is released. */
-  private void unclaimed(Unclaim unclaim, Rule by) {
-    for (Share share : unclaim.claim().on()) {
-      outcomes.add(
-          by.decided(new Release(unclaim.claim().job(), share.node(), share.tier(), share.gpus())));
+    Opening opening = new Opening(loaded, snapshot, kept, claim);
+    opening.run();
+    outcomes.addAll(opening.outcomes());
+    accruals.addAll(opening.accruals());
+    reservations.putAll(opening.reservations());
+    if (opening.claimEnds()) {
+      claim = null;
     }
   }
 
@@ -288,47 +153,6 @@ final class OneCycle {
 
   private boolean mine(String job) {
     return claim != null && claim.job().equals(job);
-  }
-
-  /** Inserts the running jobs on nodes that are not up; false when there is none. */
-  private boolean residents() {
-    Map<String, NodeState> states = new HashMap<>();
-    for (Placement p : snapshot.placements()) {
-      // One that is closed for others keeps what it runs; only a drain ends that (X2).
-      if (p.state() != NodeState.UP
-          && !(p.state() == NodeState.DRAINING && snapshot.workStays().contains(p.node()))) {
-        states.put(p.node(), p.state());
-      }
-    }
-    if (states.isEmpty()) {
-      return false;
-    }
-    boolean any = false;
-    for (Running r : snapshot.running()) {
-      NodeState worst = NodeState.UP;
-      for (Share share : r.on()) {
-        NodeState state = states.getOrDefault(share.node(), NodeState.UP);
-        worst = state.compareTo(worst) > 0 ? state : worst;
-      }
-      if (worst != NodeState.UP && !r.leaving()) {
-        firing.passing(new Resident(r, worst, r.unprotected(snapshot.now())));
-        any = true;
-      }
-    }
-    return any;
-  }
-
-  /**
-   * Outcomes that rules reached side by side, in the order of the queue; those about jobs that are
-   * not queued after them, by id.
-   */
-  private void record(List<Concluded> concluded) {
-    concluded.stream()
-        .filter(c -> c.what() instanceof Outcome)
-        .sorted(
-            Comparator.<Concluded>comparingInt(c -> position(((Outcome) c.what()).job()))
-                .thenComparing(c -> ((Outcome) c.what()).job(), Natural.IDS))
-        .forEach(c -> outcomes.add(c.by().decided((Outcome) c.what())));
   }
 
   /**
@@ -898,7 +722,7 @@ final class OneCycle {
       if (c.what() instanceof Release release) {
         released(release, c.by());
       } else if (c.what() instanceof Unclaim unclaim) {
-        unclaimed(unclaim, c.by());
+        outcomes.addAll(Opening.released(unclaim.claim(), c.by()));
         claim = null;
       }
     }

@@ -40,25 +40,18 @@ final class ClaimedPlaces {
    */
   ClaimedPlaces(Claim claim, Board board, List<Running> running) {
     this.claim = claim;
+    ClaimedWork work = new ClaimedWork(claim, running);
     for (Share share : claim.on()) {
       int number = board.number(share.node(), share.tier());
       if (number < 0) {
         continue;
       }
       Placement p = board.at(number);
-      int yielding = 0;
-      int firm = 0;
-      for (Running r : running) {
-        for (Share s : r.on()) {
-          if (s.node().equals(share.node()) && s.tier().name().equals(share.tier().name())) {
-            yielding += claim.yields(r) ? s.gpus() : 0;
-            firm += claim.yields(r) ? 0 : s.gpus();
-          }
-        }
-      }
       // What is neither idle nor known is held by jobs from outside.
-      int others = p.capacity() - p.idle() - p.reserved() - yielding;
-      places.put(number, new Place(share.gpus(), p.idle(), Math.max(firm, others)));
+      int others =
+          p.capacity() - p.idle() - p.reserved() - work.yieldingOn(share.node(), share.tier());
+      int firm = Math.max(work.firmOn(share.node(), share.tier()), others);
+      places.put(number, new Place(share.gpus(), p.idle(), firm));
     }
   }
 

@@ -419,8 +419,8 @@ final class OneCycle {
   /** Room for the claimer on what it has claimed (G3); null when there is none yet. */
   private MakingRoom.Found claimedRoom(Job job, Showing showing) {
     List<FactHandle> shown = new ArrayList<>();
-    for (Running r : snapshot.running()) {
-      if (claim.yields(r) && !room.leaves(r)) {
+    for (Running r : new ClaimedWork(claim, snapshot.running()).yielding()) {
+      if (!room.leaves(r)) {
         shown.add(firing.insert(new Yielding(r, r.unprotected(snapshot.now()))));
       }
     }

@@ -170,9 +170,10 @@ final class Opening {
       return false;
     }
     boolean gone = false;
+    ClaimedWork work = new ClaimedWork(claim, snapshot.running());
     for (Share share : claim.on()) {
       Placement p = inSnapshot(share.node(), share.tier());
-      gone |= p == null || p.state() != NodeState.UP || inReach(p) < share.gpus();
+      gone |= p == null || p.state() != NodeState.UP || inReach(p, work) < share.gpus();
     }
     Job its = queued(claim.job());
     firing.passing(new ClaimStanding(claim, its != null, gone, its != null && overtaken(its)));
@@ -186,17 +187,11 @@ final class Opening {
   }
 
   /** GPUs of a placement that are idle, or may come to the claim by the contracts it counts on. */
-  private int inReach(Placement p) {
-    int comes = p.idle();
-    int stays = 0; // a start that waits for others to leave has their GPUs
-    for (Running r : snapshot.running()) {
-      for (Share s : r.on()) {
-        int there = s.node().equals(p.node()) && s.tier().equals(p.tier()) ? s.gpus() : 0;
-        comes += claim.yields(r) ? there : 0;
-        stays += claim.yields(r) ? 0 : there;
-      }
-    }
-    return Math.min(comes, p.capacity() - stays);
+  private static int inReach(Placement p, ClaimedWork work) {
+    // A start that waits for others to leave has their GPUs: these are counted to it and to them.
+    return Math.min(
+        p.idle() + work.yieldingOn(p.node(), p.tier()),
+        p.capacity() - work.firmOn(p.node(), p.tier()));
   }
 
   /**

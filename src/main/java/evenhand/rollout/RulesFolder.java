@@ -64,13 +64,14 @@ public final class RulesFolder {
     Map<String, byte[]> seen = new TreeMap<>();
     try {
       for (Path file : below(at.folder(), ".drl", ".yaml")) {
-        seen.put(file.toString(), Files.readAllBytes(file));
+        // One that is too long to be read as rules is not read here either.
+        seen.put(
+            file.toString(),
+            Files.size(file) > RuleFiles.MAX_BYTES ? stamp(file) : Files.readAllBytes(file));
       }
       if (scenarios && Files.isDirectory(SCENARIOS)) {
         for (Path file : below(SCENARIOS, ".yaml", ".yml")) {
-          seen.put(
-              file.toString(),
-              (Files.size(file) + " " + Files.getLastModifiedTime(file)).getBytes());
+          seen.put(file.toString(), stamp(file));
         }
       }
     } catch (UncheckedIOException e) {
@@ -87,6 +88,10 @@ public final class RulesFolder {
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every Java has SHA-256", e);
     }
+  }
+
+  private static byte[] stamp(Path file) throws IOException {
+    return (Files.size(file) + " " + Files.getLastModifiedTime(file)).getBytes();
   }
 
   private static List<Path> below(Path folder, String... endings) throws IOException {

@@ -46,7 +46,9 @@ final class Syntax {
     String expected =
         token.equals(")") || token.equals(",")
             ? "a value or a name, such as 2, \"up\" or $job,"
-            : expected(lines, start, line, column, atEnd || token.equals("end"));
+            : token.equals("=")
+                ? "\"==\", which compares,"
+                : expected(lines, start, line, column, atEnd || token.equals("end"));
     return (atEnd ? "the file ends" : "found \"" + token + "\"")
         + " where "
         + expected

@@ -90,6 +90,7 @@ class LintTest {
         "`      $most : most_idle( $p ) )\n`|``              |    | (the \"(\" on line 8 is not closed)",
         "`and $p`                      |`und $p`                | 10 | found \"und\" where",
         "`reservation == null )`       |`reservation == )`      | 7  | found \")\" where a value or a name",
+        "`reservation == null )`       |`reservation = null )`  | 7  | found \"=\" where \"==\", which compares",
         "`when\n`                      |`when\n ###\n`          | 7  | found \"#\" where a condition such as",
       })
   void whatTheParserCannotReadIsSaidPlainly(String old, String changed, Integer line, String said)
@@ -101,6 +102,22 @@ class LintTest {
     if (line != null) {
       assertThat(faults.get(0).line()).isEqualTo(line);
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "dispatch/D4.drl    | `$r : request`  | `$r : requested`   | there is nothing to be named by \"$r : requested\"",
+        "reservation/R2.drl | `reservation\" ) );` | `reservation\" ) )` | lacks a \";\" at the end of \"insert(",
+        "reservation/R2.drl | `\"reserve\"`   | `\u201creserve\u201d`      | has the quote \u201c; a text stands between two straight ones",
+        "reservation/R2.drl | `\"reserve\"`   | `\"reserved\"`       | forbids \"reserved\", which no rule asks about",
+      })
+  void slipsAreSaidAsWhatTheyAre(String file, String old, String changed, String said)
+      throws IOException {
+    edit(file, old, changed);
+    assertThat(faults().get(0).toString()).contains(file + ":", said);
   }
 
   /** Ways out of the rules that were thought of: each is refused before anything is compiled. */

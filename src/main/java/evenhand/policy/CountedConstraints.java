@@ -44,14 +44,12 @@ final class CountedConstraints<C> implements BetaConstraints<C> {
 
   @Override
   public boolean isAllowedCachedLeft(C context, FactHandle handle) {
-    Effort.tried(this);
-    return asked.isAllowedCachedLeft(context, handle);
+    return Effort.tried(this, asked.isAllowedCachedLeft(context, handle));
   }
 
   @Override
   public boolean isAllowedCachedRight(BaseTuple tuple, C context) {
-    Effort.tried(this);
-    return asked.isAllowedCachedRight(tuple, context);
+    return Effort.tried(this, asked.isAllowedCachedRight(tuple, context));
   }
 
   @Override

@@ -1,6 +1,7 @@
 package evenhand.policy;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * How much matching one decision may cost. Rules that join facts without a condition between them
@@ -11,8 +12,11 @@ import java.util.List;
  * rules come to the same end on every machine.
  */
 final class Effort {
-  /** Combinations of facts in one question to a stage; each that holds costs some 100 bytes. */
+  /** Combinations of facts in one question to a stage. */
   static final int MOST_A_QUESTION = 2_000_000;
+
+  /** Those of them that hold: each is kept until the question is answered, in some 200 bytes. */
+  static final int MOST_HELD = 200_000;
 
   /** Combinations of facts in one decision, about 5 s of a processor. */
   static final long MOST_A_DECISION = 100_000_000;
@@ -20,6 +24,7 @@ final class Effort {
   private static final ThreadLocal<Effort> UNDER_WAY = new ThreadLocal<>();
 
   private int inQuestion;
+  private int held;
   private long inDecision;
 
   /** The limit is reached. */
@@ -46,6 +51,7 @@ final class Effort {
   /** Counts what this thread tries from now on. */
   void asking() {
     inQuestion = 0;
+    held = 0;
     UNDER_WAY.set(this);
   }
 
@@ -56,29 +62,36 @@ final class Effort {
   }
 
   /**
-   * One more combination is tried.
+   * One more combination was tried.
    *
+   * @param holds whether the conditions hold for it
+   * @return the same
    * @throws Spent when that is one too many
    */
-  static void tried(CountedConstraints<?> by) {
+  static boolean tried(CountedConstraints<?> by, boolean holds) {
     Effort effort = UNDER_WAY.get();
     if (effort == null) {
-      return;
+      return holds;
     }
     int tried = ++effort.inQuestion;
+    if (holds && ++effort.held > MOST_HELD) {
+      throw new Spent(sentence("finds", MOST_HELD, "one question"), by.rules());
+    }
     if (tried > MOST_A_QUESTION) {
-      throw new Spent(sentence(MOST_A_QUESTION, "one question"), by.rules());
+      throw new Spent(sentence("tries", MOST_A_QUESTION, "one question"), by.rules());
     }
     if (effort.inDecision + tried > MOST_A_DECISION) {
-      throw new Spent(sentence(MOST_A_DECISION, "one decision"), by.rules());
+      throw new Spent(sentence("tries", MOST_A_DECISION, "one decision"), by.rules());
     }
+    return holds;
   }
 
-  private static String sentence(long most, String in) {
+  private static String sentence(String does, long most, String in) {
     return String.format(
-        java.util.Locale.ROOT,
-        "tries more than %,d combinations of facts in %s: it joins facts that no condition holds"
+        Locale.ROOT,
+        "%s more than %,d combinations of facts in %s: it joins facts that no condition holds"
             + " together; let one name a part of the other, or pick one of them by accumulate",
+        does,
         most,
         in);
   }

@@ -82,6 +82,8 @@ class EffortTest {
         .hasMessageContaining("job 7")
         .hasMessageContaining("tries more than 2,000,000 combinations of facts in one question")
         .satisfies(e -> assertThat(((RuleFailed) e).job()).contains("7"));
+    assertThatThrownBy(() -> policy.decide(snapshot(600)))
+        .hasMessageContaining("finds more than 200,000 combinations of facts in one question");
     assertThat(policy.decide(snapshot(20)).outcomes()).as("nothing is left of it").isNotEmpty();
   }
 

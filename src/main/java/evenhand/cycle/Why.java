@@ -525,7 +525,9 @@ final class Why {
         details);
   }
 
-  /** Where a job was after a decision about it: a snapshot has those that wait, and those that run. */
+  /**
+   * Where a job was after a decision about it: a snapshot has those that wait, and those that run.
+   */
   private static JobState stateAfter(boolean waited, Decided said) {
     if (!waited) {
       return JobState.RUNNING;

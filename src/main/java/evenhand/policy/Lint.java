@@ -177,7 +177,8 @@ final class Lint {
               + "|getRecordComponents|getProtectionDomain|currentTimeMillis|nanoTime)\\b");
 
   /** Quotes as word processors make them. */
-  private static final Pattern CURLY = Pattern.compile("[\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb]");
+  private static final Pattern CURLY =
+      Pattern.compile("[\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb]");
 
   private static final Pattern CLAUSE =
       Pattern.compile("@clause\\s*\\(\\s*[A-Z]{1,3}[0-9.]*(?![a-z])");
@@ -404,7 +405,8 @@ final class Lint {
     for (String statement : statements) {
       Matcher m = INSERT.matcher(statement);
       if (INSERT.matcher(statement + ";").matches()) {
-        fault(line, name, "its then-part lacks a \";\" at the end of \"" + shorten(statement) + "\"");
+        fault(
+            line, name, "its then-part lacks a \";\" at the end of \"" + shorten(statement) + "\"");
       } else if (!m.matches()) {
         fault(
             line,

@@ -511,8 +511,8 @@ public final class Rollout implements AutoCloseable {
   }
 
   /**
-   * What comes of a policy on the cluster and the queue as they were last seen: scenarios are small,
-   * and rules that multiply facts fail on large ones only. It is warm then, too.
+   * What comes of a policy on the cluster and the queue as they were last seen: scenarios are
+   * small, and rules that multiply facts fail on large ones only. It is warm then, too.
    */
   private PolicyFault failsNow(Policy policy) {
     Snapshot now = latest;

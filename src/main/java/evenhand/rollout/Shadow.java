@@ -210,8 +210,7 @@ public final class Shadow implements AutoCloseable {
       PlanReport.First first =
           comparison.first() == null
               ? null
-              : PlanReport.First.of(
-                  id, comparison, by, live, beside, other, recorder);
+              : PlanReport.First.of(id, comparison, by, live, beside, other, recorder);
       keep(
           live,
           beside,

@@ -20,7 +20,9 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Rules that multiply facts, or need more than there is, fail by their names instead of hanging. */
+/**
+ * Rules that multiply facts, or need more than there is, fail by their names instead of hanging.
+ */
 class EffortTest {
   private static final Instant T0 = Instant.parse("2026-04-10T09:00:00Z");
   private static final Tier TIER = new Tier("4090", 20, 82.6, 8, true, "p", "gpu:4090");
@@ -30,7 +32,8 @@ class EffortTest {
   private Policy with(String conditions) throws Exception {
     EditedRules rules =
         EditedRules.in(folder)
-            .edit("policies/fifo.yaml", "  - baseline/FF1\n", "  - baseline/FF1\n  - baseline/Z1\n");
+            .edit(
+                "policies/fifo.yaml", "  - baseline/FF1\n", "  - baseline/FF1\n  - baseline/Z1\n");
     Files.writeString(
         folder.resolve("baseline/Z1.drl"),
         """
@@ -56,7 +59,8 @@ class EffortTest {
         "main",
         List.of(TIER),
         IntStream.range(0, nodes)
-            .mapToObj(i -> new Placement("n" + i, new PlacementGroup(TIER, 4, NodeState.UP), 4, 0, null))
+            .mapToObj(
+                i -> new Placement("n" + i, new PlacementGroup(TIER, 4, NodeState.UP), 4, 0, null))
             .toList(),
         List.of(new Account("red", null, 1, 0, 0)),
         List.of(new Job("7", "red", "kim", 1, 1, null, 0, 0, T0, 0, true, 1, true)),

@@ -12,6 +12,7 @@ import java.io.InputStream;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -282,10 +284,13 @@ public final class Check {
     List<Text> texts = new ArrayList<>();
     Files.walkFileTree(
         folder,
+        EnumSet.of(FileVisitOption.FOLLOW_LINKS),
+        Integer.MAX_VALUE,
         new SimpleFileVisitor<>() {
           @Override
           public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-            if (file.toString().matches("(?s).*\\.ya?ml")) {
+            if (file.toString().matches("(?s).*\\.ya?ml")
+                && !RuleFiles.isEditors(file.getFileName().toString())) {
               texts.add(text(folder, file, null));
             }
             return FileVisitResult.CONTINUE;

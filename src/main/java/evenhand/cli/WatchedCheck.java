@@ -5,6 +5,7 @@ import evenhand.input.InputFault;
 import evenhand.policy.RuleFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -88,7 +89,7 @@ final class WatchedCheck {
   private Map<Path, String> look() {
     Map<Path, String> found = new TreeMap<>();
     for (Path folder : folders) {
-      try (Stream<Path> all = Files.walk(folder)) {
+      try (Stream<Path> all = Files.walk(folder, FileVisitOption.FOLLOW_LINKS)) {
         all.limit(MOST_FILES)
             .filter(Files::isRegularFile)
             .forEach(

@@ -494,6 +494,11 @@ final class Why {
       }
       ahead(message, position, "was");
     }
+    boolean over = job.endedAt() != null && !job.endedAt().isAfter(asked.at());
+    if (over) {
+      message.append(" It was over at ").append(Words.second(job.endedAt())).append(": ");
+      message.append(job.state()).append('.');
+    }
     Details details =
         new Details(
             snapshot.now(),
@@ -504,7 +509,7 @@ final class Why {
             null);
     return new Explanation(
         id,
-        asks != null ? JobState.GLOBAL_QUEUE_WAIT : JobState.RUNNING,
+        over ? job.state() : stateAfter(asks != null, said),
         code,
         said == null ? null : said.rule(),
         said == null ? null : ruleName(said.rule(), said.ruleName(), then),
@@ -518,6 +523,18 @@ final class Why {
         view.id(),
         view.at(),
         details);
+  }
+
+  /**
+   * Where a job was after a decision about it: a snapshot has those that wait, and those that run.
+   */
+  private static JobState stateAfter(boolean waited, Decided said) {
+    if (!waited) {
+      return JobState.RUNNING;
+    }
+    return said != null && said.outcome() instanceof Start
+        ? JobState.DISPATCHING
+        : JobState.GLOBAL_QUEUE_WAIT;
   }
 
   private List<QueueLine> aheadThen(Scene scene, Decision decision, int to) {

@@ -55,6 +55,9 @@ final class Culprit {
   }
 
   private void look(Throwable e, Map<String, Rule> known) {
+    if (e instanceof Effort.Spent spent) {
+      spent.rules().forEach(name -> add(known.get(name)));
+    }
     if (e instanceof ConsequenceException c && c.getRule() != null) {
       inThenPart = true;
       add(known.get(c.getRule().getName()));
@@ -144,6 +147,15 @@ final class Culprit {
 
   private static String why(Throwable root) {
     String message = root.getMessage() == null ? "" : root.getMessage().split("\n", 2)[0];
+    if (root instanceof Effort.Spent) {
+      return message;
+    }
+    if (root instanceof StackOverflowError) {
+      return "is nested too deeply";
+    }
+    if (root instanceof OutOfMemoryError) {
+      return "needs more memory than there is";
+    }
     if (root instanceof NullPointerException) {
       return "asks for a part of something that is not there";
     }

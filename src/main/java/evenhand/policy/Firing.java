@@ -23,6 +23,7 @@ final class Firing implements AutoCloseable {
   private Sessions.Lent lent;
   private KieSession open;
   private boolean failed;
+  private final Effort effort = new Effort();
   private final List<Concluded> concluded = new ArrayList<>();
 
   /** What a rule inserted. */
@@ -44,6 +45,7 @@ final class Firing implements AutoCloseable {
 
   /** The cycle ends: its own facts are gone. */
   void endCycle() {
+    effort.begin();
     passing.clear();
     passingThere.forEach(this::delete);
     passingThere.clear();
@@ -99,11 +101,15 @@ final class Firing implements AutoCloseable {
     int before = concluded.size();
     session().getAgenda().getAgendaGroup(stage.word()).setFocus();
     int fired;
+    effort.asking();
     try {
       fired = session().fireAllRules(MAX_FIRINGS);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | LinkageError | VirtualMachineError | AssertionError e) {
+      // Errors too: a rule may make a text too long for the memory, or nest too deeply.
       failed = true;
       throw Culprit.failure(e, sessions.rules(), stage, about);
+    } finally {
+      effort.answered();
     }
     if (fired >= MAX_FIRINGS) {
       failed = true;

@@ -1,5 +1,6 @@
 package evenhand.policy;
 
+import evenhand.input.Spelling;
 import evenhand.policy.PolicyFault.Fault;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -9,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.drools.drl.ast.descr.AccumulateDescr;
@@ -174,6 +176,10 @@ final class Lint {
               + "|getMethods?|getDeclared\\w*|getFields?|getConstructors?|getResource\\w*|getModule"
               + "|getRecordComponents|getProtectionDomain|currentTimeMillis|nanoTime)\\b");
 
+  /** Quotes as word processors make them. */
+  private static final Pattern CURLY =
+      Pattern.compile("[\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb]");
+
   private static final Pattern CLAUSE =
       Pattern.compile("@clause\\s*\\(\\s*[A-Z]{1,3}[0-9.]*(?![a-z])");
 
@@ -226,6 +232,15 @@ final class Lint {
       return;
     }
     String code = blank(text);
+    Matcher curly = CURLY.matcher(code);
+    if (curly.find()) {
+      int line = line(code, curly.start());
+      fault(
+          line,
+          ruleAt(lines, line),
+          "has the quote " + curly.group() + "; a text stands between two straight ones, \"…\"");
+      return;
+    }
     Matcher clause = CLAUSE.matcher(code);
     code = clause.replaceAll(m -> " ".repeat(m.group().length()));
     Matcher m = NAMED.matcher(code);
@@ -389,7 +404,10 @@ final class Lint {
     }
     for (String statement : statements) {
       Matcher m = INSERT.matcher(statement);
-      if (!m.matches()) {
+      if (INSERT.matcher(statement + ";").matches()) {
+        fault(
+            line, name, "its then-part lacks a \";\" at the end of \"" + shorten(statement) + "\"");
+      } else if (!m.matches()) {
         fault(
             line,
             name,
@@ -538,6 +556,42 @@ final class Lint {
 
   private void fault(int line, String rule, String sentence) {
     faults.add(new Fault(file, line, rule, sentence));
+  }
+
+  private static final Pattern VETO = Pattern.compile("new\\s+Veto\\s*\\(\\s*\"([^\"]*)\"");
+  private static final Pattern VETO_ASKED =
+      Pattern.compile("\\bVeto\\s*\\([^)]*?\\bwhat\\s*==\\s*\"([^\"]*)\"");
+
+  /** What rules of the policies that are at hand may forbid, whether this one asks or not. */
+  private static final List<String> VETOED = List.of("start", "reserve", "claim");
+
+  /** Faults over all files of one policy: a veto of something that no rule asks for. */
+  static List<Fault> unasked(List<Rule> rules) {
+    Set<String> asked = new TreeSet<>(VETOED);
+    for (Rule rule : rules) {
+      Matcher m = VETO_ASKED.matcher(rule.text());
+      while (m.find()) {
+        asked.add(m.group(1));
+      }
+    }
+    List<Fault> faults = new ArrayList<>();
+    for (Rule rule : rules) {
+      Matcher m = VETO.matcher(rule.text());
+      while (m.find()) {
+        if (!asked.contains(m.group(1))) {
+          faults.add(
+              new Fault(
+                  rule.file(),
+                  rule.line() + line(rule.text(), m.start()) - 1,
+                  rule.name(),
+                  "forbids \""
+                      + m.group(1)
+                      + "\", which no rule asks about, so that it would forbid nothing; "
+                      + Spelling.hint(m.group(1), asked)));
+        }
+      }
+    }
+    return faults;
   }
 
   /** Faults over all files of one policy: two rules of one name. */

@@ -271,6 +271,7 @@ public final class Policies {
     lints.forEach(l -> faults.addAll(l.faults()));
     List<Rule> all = lints.stream().flatMap(l -> l.rules().stream()).toList();
     faults.addAll(Lint.twice(all));
+    faults.addAll(Lint.unasked(all));
     Map<String, Rule> byName = new LinkedHashMap<>();
     all.forEach(r -> byName.putIfAbsent(r.name(), r));
     return byName;

@@ -5,12 +5,19 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.CharacterCodingException;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemLoopException;
+import java.nio.file.FileVisitOption;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -71,12 +78,69 @@ public interface RuleFiles {
         if (Files.size(file) > MAX_BYTES) {
           throw new PolicyFault(new Fault(path, 0, null, "is larger than 1 MiB"));
         }
-        return Optional.of(Files.readString(file));
-      } catch (CharacterCodingException e) {
-        throw new PolicyFault(new Fault(path, 0, null, "is not UTF-8 text"));
+        return Optional.of(text(path, Files.readAllBytes(file)));
       } catch (IOException e) {
         throw new PolicyFault(new Fault(path, 0, null, "cannot be read: " + e.getMessage()));
       }
+    }
+
+    /**
+     * What editors of other systems put in is no part of the rules: a mark of the byte order at the
+     * beginning, and carriage returns at the ends of lines.
+     */
+    private static String text(String path, byte[] bytes) throws PolicyFault {
+      ByteBuffer in = ByteBuffer.wrap(bytes);
+      CharBuffer out = CharBuffer.allocate(bytes.length);
+      if (StandardCharsets.UTF_8.newDecoder().decode(in, out, true).isError()) {
+        int line = 1 + (int) out.flip().chars().filter(c -> c == '\n').count();
+        throw new PolicyFault(
+            new Fault(path, line, null, "is not UTF-8 text; save it in that encoding"));
+      }
+      String text = out.flip().toString().replace("\r\n", "\n");
+      return text.startsWith("\uFEFF") ? text.substring(1) : text;
+    }
+
+    /**
+     * Files below the folder, or below what stands in its place by a link, whose names end so.
+     * Folders whose names begin with a dot are passed over: version control and mounts keep copies
+     * in them.
+     *
+     * @throws IOException when the folder is gone, or was changed while it was looked through
+     */
+    public List<Path> files(String... endings) throws IOException {
+      List<Path> found = new ArrayList<>();
+      Files.walkFileTree(
+          folder,
+          EnumSet.of(FileVisitOption.FOLLOW_LINKS),
+          Integer.MAX_VALUE,
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path at, BasicFileAttributes is) {
+              return !at.equals(folder) && isEditors(String.valueOf(at.getFileName()))
+                  ? FileVisitResult.SKIP_SUBTREE
+                  : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path at, BasicFileAttributes is) {
+              String name = String.valueOf(at.getFileName());
+              if (is.isRegularFile()
+                  && !isEditors(name)
+                  && Stream.of(endings).anyMatch(name::endsWith)) {
+                found.add(at);
+              }
+              return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path at, IOException e) throws IOException {
+              if (e instanceof FileSystemLoopException) {
+                return FileVisitResult.CONTINUE; // what it leads to was looked through already
+              }
+              throw e;
+            }
+          });
+      return found;
     }
 
     @Override
@@ -101,14 +165,12 @@ public interface RuleFiles {
 
     @Override
     public List<String> ruleFiles() throws PolicyFault {
-      try (Stream<Path> files = Files.walk(folder)) {
-        return files
-            .filter(f -> f.toString().endsWith(ENDING_OF_RULES))
-            .filter(f -> !isEditors(f.getFileName().toString()))
+      try {
+        return files(ENDING_OF_RULES).stream()
             .map(f -> folder.relativize(f).toString().replace(File.separatorChar, '/'))
             .sorted()
             .toList();
-      } catch (IOException | UncheckedIOException e) {
+      } catch (IOException e) {
         throw new PolicyFault(
             new Fault(folder.toString(), 0, null, "cannot be listed: " + e.getMessage()));
       }

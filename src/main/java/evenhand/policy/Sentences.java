@@ -16,6 +16,8 @@ final class Sentences {
       Pattern.compile("Unable to resolve ObjectType '([^']*)'");
   private static final Pattern UNKNOWN_FIELD =
       Pattern.compile("unable to resolve method using strict-mode: ([\\w.]+)\\.([$\\w]+)\\(\\)");
+  private static final Pattern UNREADABLE =
+      Pattern.compile("Field Reader does not exist for declaration '[^']*' in '([^']*)'");
   private static final Pattern UNKNOWN_FUNCTION =
       Pattern.compile("Unknown accumulate function: '([^']*)'");
   private static final Pattern IN_RULE = Pattern.compile("\\s*in (pattern in )?rule \".*\"$");
@@ -40,6 +42,12 @@ final class Sentences {
       return field.group(2).startsWith("$")
           ? field.group(2) + " is not known here: no pattern before it gives anything that name"
           : owner.substring(owner.lastIndexOf('.') + 1) + " has nothing called " + field.group(2);
+    }
+    Matcher binding = UNREADABLE.matcher(m);
+    if (binding.find()) {
+      return "there is nothing to be named by \""
+          + oneLine(binding.group(1))
+          + "\": the fact has no such part; rules/README.md lists the parts of each";
     }
     Matcher expression = EXPRESSION.matcher(m);
     if (expression.find()) {

@@ -43,7 +43,12 @@ final class Syntax {
           + " is: "
           + shown(lines[start - 1]);
     }
-    String expected = expected(lines, start, line, column, atEnd || token.equals("end"));
+    String expected =
+        token.equals(")") || token.equals(",")
+            ? "a value or a name, such as 2, \"up\" or $job,"
+            : token.equals("=")
+                ? "\"==\", which compares,"
+                : expected(lines, start, line, column, atEnd || token.equals("end"));
     return (atEnd ? "the file ends" : "found \"" + token + "\"")
         + " where "
         + expected

@@ -3,6 +3,7 @@ package evenhand.rollout;
 import evenhand.cycle.CycleReport;
 import evenhand.cycle.Desk;
 import evenhand.cycle.PolicyInForce;
+import evenhand.facts.Snapshot;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
 import evenhand.policy.PolicyFault;
@@ -88,6 +89,7 @@ public final class Rollout implements AutoCloseable {
   private volatile List<PolicyFault.Fault> faults = List.of();
   private volatile String atHand;
   private volatile NotLoaded notLoaded;
+  private volatile Snapshot latest;
   private String seen;
   private volatile String examined;
   private String proven;
@@ -313,6 +315,7 @@ public final class Rollout implements AutoCloseable {
     if (report.result() == CycleReport.Result.RULE_FAILED) {
       fallBack(report.because());
     } else if (report.result() == CycleReport.Result.DECIDED) {
+      latest = report.snapshot();
       String hash = inForce.get().hash();
       if (!hash.equals(proven)) {
         book.proven(hash, report.at());
@@ -434,8 +437,10 @@ public final class Rollout implements AutoCloseable {
       if (found != null && found.policy().hash().equals(row.hash())) {
         candidate = null;
       }
-    } catch (RuntimeException e) {
-      examined = null; // the database is away, as a rule: it is looked at again
+    } catch (RuntimeException | Error e) {
+      // The database is away, as a rule: it is looked at again. Errors too, for what is thrown here
+      // ends the looking for good.
+      examined = null;
       LOG.debug("the rules could not be looked at", e);
     }
   }
@@ -473,6 +478,7 @@ public final class Rollout implements AutoCloseable {
       }
       policy = folder.passed(folder.copy(), row.policy(), set);
       PolicyFault failed = policy.hash().equals(row.hash()) ? null : failedBefore(policy.hash());
+      failed = failed == null ? failsNow(policy) : failed;
       atHand = policy.hash();
       if (failed != null) {
         throw failed;
@@ -501,6 +507,25 @@ public final class Rollout implements AutoCloseable {
       found(policy);
     } else if (!change(applied(policy), Event.Kind.APPLIED, policy.texts())) {
       examined = null; // another was put in force just now
+    }
+  }
+
+  /**
+   * What comes of a policy on the cluster and the queue as they were last seen: scenarios are
+   * small, and rules that multiply facts fail on large ones only. It is warm then, too.
+   */
+  private PolicyFault failsNow(Policy policy) {
+    Snapshot now = latest;
+    if (now == null || policy.hash().equals(row.hash())) {
+      return null; // no cycle was run here yet, or it is what decides
+    }
+    try {
+      policy.decide(Planner.named(now, policy));
+      return null;
+    } catch (RuleFailed e) {
+      return new PolicyFault(
+          new PolicyFault.Fault(
+              "rules", 0, null, "these rules fail on the queue as it is now: " + e.getMessage()));
     }
   }
 

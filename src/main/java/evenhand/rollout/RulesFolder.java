@@ -8,7 +8,6 @@ import evenhand.policy.PolicyFault;
 import evenhand.policy.RuleFailed;
 import evenhand.policy.RuleFiles;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -19,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 
 /** The rules at hand: a folder that people edit, or the copy in the jar. */
 public final class RulesFolder {
@@ -62,19 +60,16 @@ public final class RulesFolder {
       return "";
     }
     Map<String, byte[]> seen = new TreeMap<>();
-    try {
-      for (Path file : below(at.folder(), ".drl", ".yaml")) {
-        seen.put(file.toString(), Files.readAllBytes(file));
+    for (Path file : at.files(".drl", ".yaml")) {
+      // One that is too long to be read as rules is not read here either.
+      seen.put(
+          file.toString(),
+          Files.size(file) > RuleFiles.MAX_BYTES ? stamp(file) : Files.readAllBytes(file));
+    }
+    if (scenarios && Files.isDirectory(SCENARIOS)) {
+      for (Path file : new RuleFiles.Folder(SCENARIOS).files(".yaml", ".yml")) {
+        seen.put(file.toString(), stamp(file));
       }
-      if (scenarios && Files.isDirectory(SCENARIOS)) {
-        for (Path file : below(SCENARIOS, ".yaml", ".yml")) {
-          seen.put(
-              file.toString(),
-              (Files.size(file) + " " + Files.getLastModifiedTime(file)).getBytes());
-        }
-      }
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
     }
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
@@ -89,17 +84,8 @@ public final class RulesFolder {
     }
   }
 
-  private static List<Path> below(Path folder, String... endings) throws IOException {
-    try (Stream<Path> all = Files.walk(folder)) {
-      return all.filter(
-              f -> {
-                String name = String.valueOf(f.getFileName());
-                return !RuleFiles.isEditors(name)
-                    && Stream.of(endings).anyMatch(name::endsWith)
-                    && Files.isRegularFile(f);
-              })
-          .toList();
-    }
+  private static byte[] stamp(Path file) throws IOException {
+    return (Files.size(file) + " " + Files.getLastModifiedTime(file)).getBytes();
   }
 
   /**

@@ -166,15 +166,19 @@ public final class Shadow implements AutoCloseable {
       return;
     }
     lastDecision = report.decisionId();
+    // What made it: another may be in force by the time it is compared.
+    Policy by = rollout.inForce().get();
     try {
       thread.execute(
-          () -> compare(report.snapshot(), report.decision(), Long.parseLong(report.decisionId())));
+          () ->
+              compare(
+                  report.snapshot(), by, report.decision(), Long.parseLong(report.decisionId())));
     } catch (RejectedExecutionException e) {
       dropped.incrementAndGet();
     }
   }
 
-  private void compare(Snapshot snapshot, Decision live, long id) {
+  private void compare(Snapshot snapshot, Policy by, Decision live, long id) {
     try {
       Policy beside = policy();
       if (beside == null || beside.hash().equals(live.policyHash())) {
@@ -206,8 +210,7 @@ public final class Shadow implements AutoCloseable {
       PlanReport.First first =
           comparison.first() == null
               ? null
-              : PlanReport.First.of(
-                  id, comparison, rollout.inForce().get(), live, beside, other, recorder);
+              : PlanReport.First.of(id, comparison, by, live, beside, other, recorder);
       keep(
           live,
           beside,
@@ -218,7 +221,7 @@ public final class Shadow implements AutoCloseable {
                   comparison.acts(),
                   PlanReport.instead(counts),
                   first)));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.warn("Decision {} was not compared: {}", id, e.toString());
     }
   }

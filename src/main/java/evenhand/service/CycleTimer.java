@@ -138,8 +138,9 @@ final class CycleTimer implements SmartLifecycle {
   private void tick() {
     try {
       one();
-    } catch (RuntimeException e) {
-      // The database is away, as a rule: the next cycle may find it again.
+    } catch (RuntimeException | Error e) {
+      // The database is away, as a rule: the next cycle may find it again. Errors too, for what is
+      // thrown here ends the timer for good, and nothing would be decided any more.
     } finally {
       first.countDown();
     }
@@ -150,7 +151,7 @@ final class CycleTimer implements SmartLifecycle {
     before();
     try {
       report = cycle.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       if (last.failure == null) {
         LOG.error("The cycle failed; nothing was decided", e);
       }
@@ -186,7 +187,7 @@ final class CycleTimer implements SmartLifecycle {
   private static void guarded(Runnable work) {
     try {
       work.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.warn("Beside the cycle: {}", e.toString());
     }
   }

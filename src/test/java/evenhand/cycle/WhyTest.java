@@ -239,7 +239,11 @@ class WhyTest {
     Desk.WhyAsked then = new Desk.WhyAsked(before, true, false);
     Desk.Explanation at = desk.why(victim, then);
     assertThat(at.code()).isEqualTo("STARTED");
+    assertThat(at.state()).isEqualTo(JobState.DISPATCHING);
     assertThat(at.at()).isBeforeOrEqualTo(before);
+    at = desk.why(victim, new Desk.WhyAsked(clock.instant(), true, false));
+    assertThat(at.state()).isEqualTo(JobState.COMPLETED);
+    assertThat(at.message()).contains("It was over at", ": COMPLETED.");
     at = desk.why(victim, new Desk.WhyAsked(before.plusSeconds(30), true, false));
     assertThat(at.at()).isAfter(before);
     assertThat(at.message()).startsWith("At 2026-04-10T09:00:");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -88,6 +89,8 @@ class LintTest {
         "`its turn\"`                  |`its turn`              |    | line 3 is: rule \"D4 A job",
         "`      $most : most_idle( $p ) )\n`|``              |    | (the \"(\" on line 8 is not closed)",
         "`and $p`                      |`und $p`                | 10 | found \"und\" where",
+        "`reservation == null )`       |`reservation == )`      | 7  | found \")\" where a value or a name",
+        "`reservation == null )`       |`reservation = null )`  | 7  | found \"=\" where \"==\", which compares",
         "`when\n`                      |`when\n ###\n`          | 7  | found \"#\" where a condition such as",
       })
   void whatTheParserCannotReadIsSaidPlainly(String old, String changed, Integer line, String said)
@@ -99,6 +102,22 @@ class LintTest {
     if (line != null) {
       assertThat(faults.get(0).line()).isEqualTo(line);
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "dispatch/D4.drl    | `$r : request`  | `$r : requested`   | there is nothing to be named by \"$r : requested\"",
+        "reservation/R2.drl | `reservation\" ) );` | `reservation\" ) )` | lacks a \";\" at the end of \"insert(",
+        "reservation/R2.drl | `\"reserve\"`   | `\u201creserve\u201d`      | has the quote \u201c; a text stands between two straight ones",
+        "reservation/R2.drl | `\"reserve\"`   | `\"reserved\"`       | forbids \"reserved\", which no rule asks about",
+      })
+  void slipsAreSaidAsWhatTheyAre(String file, String old, String changed, String said)
+      throws IOException {
+    edit(file, old, changed);
+    assertThat(faults().get(0).toString()).contains(file + ":", said);
   }
 
   /** Ways out of the rules that were thought of: each is refused before anything is compiled. */
@@ -227,6 +246,36 @@ class LintTest {
     String text = Files.readString(path);
     Files.writeString(path, text.substring(0, text.indexOf("then")));
     assertThat(faults().get(0).file()).isEqualTo("reservation/R3.drl");
+  }
+
+  @Test
+  void whatOtherSystemsEditorsPutInIsNoPartOfTheRules() throws Exception {
+    String hash = Policies.load(Optional.of(rules), "reservation", Map.of()).hash();
+    for (String file : List.of("reservation/R3.drl", "policies/reservation.yaml")) {
+      Path path = rules.resolve(file);
+      Files.writeString(path, "\uFEFF" + Files.readString(path).replace("\n", "\r\n"));
+    }
+    assertThat(Policies.load(Optional.of(rules), "reservation", Map.of()).hash()).isEqualTo(hash);
+    Path path = rules.resolve("reservation/R3.drl");
+    byte[] latin = "// clause\n// caf\u00e9\n".getBytes(StandardCharsets.ISO_8859_1);
+    Files.write(path, latin);
+    assertThat(faults().get(0).toString()).contains("reservation/R3.drl:2: is not UTF-8 text");
+  }
+
+  @Test
+  void aFolderThatIsALinkIsReadAndWhatLeadsBackIsPassedOver(@TempDir Path elsewhere)
+      throws Exception {
+    final String hash = Policies.load(Optional.of(rules), "reservation", Map.of()).hash();
+    Path link = elsewhere.resolve("rules");
+    Files.createSymbolicLink(link, rules);
+    Path fit = elsewhere.resolve("fit");
+    Files.move(rules.resolve("fit"), fit);
+    Files.createSymbolicLink(rules.resolve("fit"), fit);
+    Files.createSymbolicLink(rules.resolve("fit/round"), rules);
+    Files.createDirectories(rules.resolve(".git/fit"));
+    Files.writeString(rules.resolve(".git/fit/F9.drl"), "rule");
+    assertThat(Policies.load(Optional.of(link), "reservation", Map.of()).hash()).isEqualTo(hash);
+    assertThat(Policies.unlisted(RuleFiles.of(Optional.of(link)).copy())).isEmpty();
   }
 
   @Test

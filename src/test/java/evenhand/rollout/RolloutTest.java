@@ -214,7 +214,8 @@ class RolloutTest {
       site.look();
       assertThat(fault(site.rollout)).contains("cannot be read; put the folder back");
       assertThat(site.cycle().decision().policyHash()).isEqualTo(first);
-      Files.move(away, site.rules.folder());
+      // It comes back as a link to where it is now: edits there are seen.
+      Files.createSymbolicLink(site.rules.folder(), away);
       site.rules.edit("policies/fifo.yaml", "  - baseline/FF2\n", "");
       pack(site);
       site.look();
@@ -430,6 +431,43 @@ class RolloutTest {
       }
       site.cycle();
       assertThat(site.rollout.status().alarm()).isNull();
+    }
+  }
+
+  @Test
+  void rulesThatMultiplyFactsAreTriedOnTheQueueAsItIsBeforeTheyDecide() throws Exception {
+    try (RolloutSite site = site()) {
+      for (int i = 3; i < 300; i++) {
+        site.cluster.node("n" + i, RolloutSite.TIER, 8);
+      }
+      site.start(Applies.ON_CHANGE);
+      site.submit(SomeJob.PLAIN.of("red").on(8, null));
+      site.cycle();
+      final String good = site.rollout.inForce().get().hash();
+      Files.writeString(
+          site.rules.folder().resolve("baseline/Z6.drl"),
+          """
+          // Z6  Made to try each node with each, and these with each again.
+
+          rule "Z6 No job starts where three nodes are one"
+            @clause( Z6 )
+            ruleflow-group "permission"
+            when
+              Turn()
+              Placement( $a : node )
+              Placement( $b : node )
+              Placement( node == "never" + $a + $b )
+            then
+              insert( new Veto( "start", "never" ) );
+          end
+          """);
+      site.rules.edit(
+          "policies/fifo.yaml", "  - baseline/FF1\n", "  - baseline/FF1\n  - baseline/Z6\n");
+      site.look();
+      assertThat(fault(site.rollout))
+          .contains("fail on the queue as it is now", "baseline/Z6.drl:3")
+          .contains("Z6 No job starts where three nodes are one", "combinations of facts");
+      assertThat(site.cycle().decision().policyHash()).isEqualTo(good);
     }
   }
 

@@ -170,7 +170,7 @@ class AccessTest {
 
   @BeforeAll
   void start() throws Exception {
-    PGSimpleDataSource source = (PGSimpleDataSource) Database.fresh();
+    PGSimpleDataSource source = Database.ofAService();
     database = source.getUrl();
     sql = JdbcClient.create(source);
     key = new RSAKeyGenerator(2048).keyID("site").generate();

@@ -85,7 +85,7 @@ class DescriptionTest {
 
   @Test
   void everyOperationCanBeUsedAsItIsDescribed() throws Exception {
-    PGSimpleDataSource source = (PGSimpleDataSource) Database.fresh();
+    PGSimpleDataSource source = Database.ofAService();
     try (ConfigurableApplicationContext context =
         Service.start(
             OneNode.settings(

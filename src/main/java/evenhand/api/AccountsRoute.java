@@ -106,7 +106,9 @@ class AccountsRoute {
   }
 
   @GetMapping("/{id}/history")
-  @Operation(summary = "An account over time, oldest first")
+  @Operation(
+      operationId = "accountHistory",
+      summary = "An account over time, oldest first")
   @Parameter(
       in = ParameterIn.QUERY,
       name = "since",
@@ -131,7 +133,9 @@ class AccountsRoute {
   }
 
   @GetMapping("/{id}/changes")
-  @Operation(summary = "Every change of one account, newest first")
+  @Operation(
+      operationId = "accountChanges",
+      summary = "Every change of one account, newest first")
   Listing<Change> changes(@PathVariable String id, HttpServletRequest request) {
     Query query = Query.of(request);
     return Listing.of(desk.changes(id, query.limit(), query.cursor()), Change::of);
@@ -185,7 +189,9 @@ class AccountsRoute {
   }
 
   @PostMapping(path = "/plan", consumes = MediaType.APPLICATION_JSON_VALUE)
-  @Operation(summary = "What would change if the tree became this one; nothing does")
+  @Operation(
+      operationId = "planAccounts",
+      summary = "What would change if the tree became this one; nothing does")
   Plan plan(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     Section s = body.json(request).read(NEW_TREE);
@@ -195,6 +201,7 @@ class AccountsRoute {
 
   @PostMapping(path = "/apply", consumes = MediaType.APPLICATION_JSON_VALUE)
   @Operation(
+      operationId = "applyAccounts",
       summary = "Make the tree this one",
       description =
           "Accounts that are not in it are retired: they keep their history, have no budget and"

@@ -31,7 +31,7 @@ import org.springframework.web.bind.annotation.RestController;
 class JobsRoute {
   static final String KEY = "Idempotency-Key";
   private static final int LONGEST_KEY = 200;
-  private static final List<String> STATES =
+  static final List<String> STATES =
       Arrays.stream(JobState.values()).map(Enum::name).toList();
 
   private final Desk desk;

@@ -150,9 +150,7 @@ class PolicyRoute {
   }
 
   @GetMapping("/plans")
-  @Operation(
-      operationId = "policyPlans",
-      summary = "Plans that are kept, newest first")
+  @Operation(operationId = "policyPlans", summary = "Plans that are kept, newest first")
   Listing<PlanLine> plans(HttpServletRequest request) {
     return listing(Query.of(request), planner::plans, RolloutBook.Plan::id, PlanLine::of);
   }
@@ -185,9 +183,7 @@ class PolicyRoute {
   }
 
   @PostMapping("/rollback")
-  @Operation(
-      operationId = "rollbackPolicy",
-      summary = "Put the policy before in force again")
+  @Operation(operationId = "rollbackPolicy", summary = "Put the policy before in force again")
   Decides rollback(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     Section s = read(request, ROLLBACK);

@@ -174,7 +174,9 @@ class WatchingTest {
       }
       timer.run();
       metrics = metrics(context);
-      assertThat(lasted(metrics, "W1")).as("it starts on more than it held " + metrics).isEqualTo(1);
+      assertThat(lasted(metrics, "W1"))
+          .as("it starts on more than it held " + metrics)
+          .isEqualTo(1);
       assertThat(lasted(metrics, "started")).as("one reservation ends once").isZero();
       assertThat(value(metrics, "evenhand_reservations{account=\"KDG\"}"))
           .as("what has gone is 0, not left out")

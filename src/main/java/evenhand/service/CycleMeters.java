@@ -363,9 +363,13 @@ final class CycleMeters {
       boolean down = p.state() == NodeState.DOWN;
       Map<String, Integer> parts = new LinkedHashMap<>();
       parts.put("down", down ? p.capacity() : 0);
-      parts.put("allocated", down ? 0 : run[0]);
-      parts.put("unallocated", down ? 0 : run[1]);
-      parts.put("outside", down ? 0 : Math.max(0, p.capacity() - idle - run[0] - run[1]));
+      // Work that the cluster has lost counts as running until that is sure; its GPUs are idle.
+      int busy = p.capacity() - idle;
+      int allocated = Math.min(run[0], busy);
+      int unallocated = Math.min(run[1], busy - allocated);
+      parts.put("allocated", down ? 0 : allocated);
+      parts.put("unallocated", down ? 0 : unallocated);
+      parts.put("outside", down ? 0 : busy - allocated - unallocated);
       parts.put("reserved", down ? 0 : held);
       parts.put("draining", p.state() == NodeState.DRAINING ? idle : 0);
       parts.put("idle", p.state() == NodeState.UP ? idle - held : 0);

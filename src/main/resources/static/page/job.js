@@ -19,6 +19,7 @@ export function open(root, { app, id, signal, again }) {
   const asks = el("div");
   const ahead = el("div");
   const misses = el("div", { class: "scroll" });
+  const changesFound = el("div", { "aria-live": "polite" });
   const missesPanel = panel("misses", t("job.misses"), el("p", { class: "hint" }, t("job.misses.text")), misses,
     el("p", {}, button(t("job.changes"), () => changes().catch((e) => say(e.message, "bad")))), changesFound);
   missesPanel.hidden = true;
@@ -27,7 +28,6 @@ export function open(root, { app, id, signal, again }) {
   root.append(el("div", { class: "row" }, head, act), el("div", { class: "two job" },
     el("div", {}, panel("why", t("job.why"), why), missesPanel, panel("story", t("job.story"), strip, stripKey, story), aheadPanel),
     el("div", { class: "side" }, panel("cost", t("job.cost"), cost), panel("asks", t("job.asks"), asks))));
-  const changesFound = el("div", { "aria-live": "polite" });
   let last = {};
   const only = (key, value, paint) => { const s = JSON.stringify(value) + document.documentElement.dataset.theme; if (last[key] !== s) { last[key] = s; paint(); } };
   const cancel = button(t("job.cancel"), () => confirmCancel(), { class: "danger" });

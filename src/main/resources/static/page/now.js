@@ -51,6 +51,7 @@ export function open(root, { app, signal }) {
       const up = n.state === "up" || n.state === "closed";
       if (up) { healthy += g.capacity; used += g.allocated + g.unallocated; outside += g.outside; kept += g.reserved; idle += g.unused; }
     }
+    used = Math.min(used, healthy); // work that the cluster has lost counts until that is sure
     meter(available, all ? healthy / all : null, all ? percent(healthy / all, 1) : "–", t("now.available.of", healthy, all));
     meter(load, healthy ? used / healthy : null, healthy ? percent(used / healthy, 0) : "–",
       t("now.load.of", used, healthy) + (kept ? " · " + t("now.load.kept", kept) : "") + (outside ? " · " + t("now.load.outside", outside) : ""));

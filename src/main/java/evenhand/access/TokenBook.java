@@ -23,9 +23,10 @@ public interface TokenBook {
   /**
    * Tokens, newest first, revoked ones too.
    *
+   * @param user only those that stand for this user; null for all
    * @param before only ids below this one; {@link Long#MAX_VALUE} for the newest
    */
-  List<AccessToken> all(int limit, long before);
+  List<AccessToken> all(String user, int limit, long before);
 
   /**
    * Revokes the token of this name.

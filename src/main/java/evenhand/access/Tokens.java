@@ -129,8 +129,8 @@ public final class Tokens {
     return new Person(token.name(), token.user(), token.roles(), token.accounts(), token.prefix());
   }
 
-  public List<AccessToken> all(int limit, long before) {
-    return book.all(limit, before);
+  public List<AccessToken> all(String user, int limit, long before) {
+    return book.all(user, limit, before);
   }
 
   /** See {@link TokenBook#revoke}. */

@@ -96,17 +96,31 @@ class AccountsRoute {
       in = ParameterIn.QUERY,
       name = "retired",
       description = "true: accounts that were taken out of the tree as well")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "parent",
+      description = "only those right below this account")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "user",
+      description = "only those whose owners or users name this user")
   Listing<Account> accounts(HttpServletRequest request) {
-    Query query = Query.of(request, "retired");
+    Query query = Query.of(request, "retired", "parent", "user");
     String retired = query.text("retired");
     if (retired != null && !List.of("true", "false").contains(retired)) {
       throw Query.fault("retired", "must be true or false");
     }
-    return query.part(desk.accounts("true".equals(retired)).stream().map(Account::of).toList());
+    String user = query.text("user");
+    return query.part(
+        desk.accounts("true".equals(retired)).stream()
+            .filter(a -> query.admits("parent", a.parent()))
+            .filter(a -> user == null || a.owners().contains(user) || a.users().contains(user))
+            .map(Account::of)
+            .toList());
   }
 
   @GetMapping("/{id}/history")
-  @Operation(summary = "An account over time, oldest first")
+  @Operation(operationId = "accountHistory", summary = "An account over time, oldest first")
   @Parameter(
       in = ParameterIn.QUERY,
       name = "since",
@@ -131,7 +145,7 @@ class AccountsRoute {
   }
 
   @GetMapping("/{id}/changes")
-  @Operation(summary = "Every change of one account, newest first")
+  @Operation(operationId = "accountChanges", summary = "Every change of one account, newest first")
   Listing<Change> changes(@PathVariable String id, HttpServletRequest request) {
     Query query = Query.of(request);
     return Listing.of(desk.changes(id, query.limit(), query.cursor()), Change::of);
@@ -185,7 +199,9 @@ class AccountsRoute {
   }
 
   @PostMapping(path = "/plan", consumes = MediaType.APPLICATION_JSON_VALUE)
-  @Operation(summary = "What would change if the tree became this one; nothing does")
+  @Operation(
+      operationId = "planAccounts",
+      summary = "What would change if the tree became this one; nothing does")
   Plan plan(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     Section s = body.json(request).read(NEW_TREE);
@@ -195,6 +211,7 @@ class AccountsRoute {
 
   @PostMapping(path = "/apply", consumes = MediaType.APPLICATION_JSON_VALUE)
   @Operation(
+      operationId = "applyAccounts",
       summary = "Make the tree this one",
       description =
           "Accounts that are not in it are retired: they keep their history, have no budget and"

@@ -43,7 +43,7 @@ class ContractRoute {
   static final Shape RESUME = Shape.of("the end of a drain", USER);
   static final Shape CHECKPOINT = Shape.of("a checkpoint", AT);
 
-  private static final List<String> STATES = List.of("up", "draining", "drained", "closed", "down");
+  static final List<String> STATES = List.of("up", "draining", "drained", "closed", "down");
 
   private final Contract contract;
   private final Desk desk;

@@ -88,6 +88,7 @@ class DecisionsRoute {
 
   @GetMapping("/decisions/{id}/verify")
   @Operation(
+      operationId = "verifyDecision",
       summary = "Make a decision again from what is stored with it, and compare",
       description =
           "With the snapshot and the rule texts of its time, byte for byte. part says what is not"

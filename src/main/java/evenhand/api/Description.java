@@ -1,5 +1,6 @@
 package evenhand.api;
 
+import evenhand.access.AuditEntry;
 import evenhand.input.Field;
 import evenhand.input.Shape;
 import io.swagger.v3.oas.models.Components;
@@ -14,10 +15,18 @@ import io.swagger.v3.oas.models.media.Schema;
 import io.swagger.v3.oas.models.parameters.Parameter;
 import io.swagger.v3.oas.models.parameters.RequestBody;
 import io.swagger.v3.oas.models.responses.ApiResponse;
+import io.swagger.v3.oas.models.security.SecurityRequirement;
+import io.swagger.v3.oas.models.security.SecurityScheme;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.springdoc.core.customizers.OpenApiCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -79,6 +88,19 @@ class Description {
           "/v1/tokens/", "lee",
           "/v1/policy/plans/", "1");
 
+  /** Examples of answers, by the schema they have; see the tests, which hold them against it. */
+  private static final Map<String, Object> ANSWERS = answers();
+
+  private static final String TOKEN = "token";
+  private static final Set<String> TIMES = Set.of("at", "since", "until", "from", "to");
+  private static final Set<String> FLAGS = Set.of("changes", "estimate", "retired");
+  private static final Map<String, List<String>> WORDS =
+      Map.of(
+          "/v1/jobs?state", JobsRoute.STATES,
+          "/v1/nodes?state", ContractRoute.STATES,
+          "/v1/ledger?kind", LedgerRoute.KINDS,
+          "/v1/audit?outcome", AuditEntry.OUTCOMES);
+
   @Bean
   OpenApiCustomizer evenhandDescription(DescribedAnswers answers) {
     return api -> {
@@ -117,7 +139,30 @@ class Description {
         .getSchemas()
         .get("RecordedDecision")
         .addProperty("decision", typed("object"));
+    api.getComponents()
+        .addSecuritySchemes(
+            TOKEN,
+            new SecurityScheme()
+                .type(SecurityScheme.Type.HTTP)
+                .scheme("bearer")
+                .description(
+                    "A token of evenhand token create, or of the site's own login; none is asked for"
+                        + " where security is off"));
+    api.addSecurityItem(new SecurityRequirement().addList(TOKEN));
+    api.getPaths().get("/v1/access").getGet().security(List.of());
     api.getPaths().forEach(Description::complete);
+    api.getPaths()
+        .forEach(
+            (path, item) -> {
+              if (isList(api, item)) {
+                item.getGet()
+                    .addParametersItem(
+                        query("limit", "most entries to answer, 1 to " + Query.MOST)
+                            .schema(typed("integer")._default(Query.USUAL)))
+                    .addParametersItem(query("cursor", "next_cursor of the part before"));
+              }
+              item.readOperations().forEach(Description::shown);
+            });
   }
 
   private static void complete(String path, PathItem item) {
@@ -133,7 +178,7 @@ class Description {
       if (operation.getParameters() != null) {
         operation.getParameters().stream()
             .filter(parameter -> parameter.getSchema() == null)
-            .forEach(parameter -> parameter.setSchema(typed("string")));
+            .forEach(parameter -> parameter.setSchema(typeOf(path, parameter.getName())));
       }
       if (operation.getParameters() != null) {
         operation.getParameters().stream()
@@ -200,20 +245,69 @@ class Description {
       ApiResponse made = item.getPost().getResponses().remove("200");
       item.getPost().getResponses().addApiResponse("201", made.description("Created"));
     }
-    boolean list =
-        item.getGet() != null
-            && (!path.contains("{") || path.startsWith("/v1/accounts/") || path.endsWith("/drains"))
-            && !path.equals("/v1/policy")
-            && !path.equals("/v1/policy/shadow")
-            && !path.equals("/v1/me")
-            && !path.equals("/v1/access")
-            && !path.endsWith("/verify");
-    if (list) {
-      item.getGet()
-          .addParametersItem(
-              query("limit", "most entries to answer, 1 to " + Query.MOST)
-                  .schema(typed("integer")._default(Query.USUAL)))
-          .addParametersItem(query("cursor", "next_cursor of the part before"));
+  }
+
+  /** Whether the answer of a GET is a part of a list: then it says where the next part begins. */
+  private static boolean isList(OpenAPI api, PathItem item) {
+    MediaType answer =
+        item.getGet() == null
+            ? null
+            : item.getGet().getResponses().get("200").getContent().get("application/json");
+    String ref = answer == null ? null : answer.getSchema().get$ref();
+    Schema<?> schema =
+        ref == null
+            ? null
+            : api.getComponents().getSchemas().get(ref.substring(ref.lastIndexOf('/') + 1));
+    return schema != null
+        && schema.getProperties() != null
+        && schema.getProperties().containsKey("next_cursor");
+  }
+
+  /** The type of a parameter after the ?: times, flags, words of a list, else text. */
+  private static Schema<?> typeOf(String path, String name) {
+    if (TIMES.contains(name) && !path.equals("/v1/events")) {
+      return typed("string").format("date-time");
+    }
+    if (FLAGS.contains(name)) {
+      return typed("boolean");
+    }
+    Schema<Object> text = typed("string");
+    WORDS.getOrDefault(path + "?" + name, List.of()).forEach(text::addEnumItemObject);
+    return text;
+  }
+
+  /** Adds an example to each answer that has one. */
+  private static void shown(Operation operation) {
+    operation
+        .getResponses()
+        .values()
+        .forEach(
+            response -> {
+              if (response.getContent() == null) {
+                return;
+              }
+              response
+                  .getContent()
+                  .values()
+                  .forEach(
+                      media -> {
+                        String ref = media.getSchema() == null ? null : media.getSchema().get$ref();
+                        Object example =
+                            ref == null
+                                ? null
+                                : ANSWERS.get(ref.substring(ref.lastIndexOf('/') + 1));
+                        if (example != null) {
+                          media.example(example);
+                        }
+                      });
+            });
+  }
+
+  private static Map<String, Object> answers() {
+    try (InputStream in = Description.class.getResourceAsStream("/openapi/answers.json")) {
+      return JSON.readValue(in, new TypeReference<>() {});
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

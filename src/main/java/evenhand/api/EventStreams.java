@@ -94,7 +94,8 @@ class EventStreams implements SmartLifecycle {
   /**
    * Begins to tell a client.
    *
-   * @param since id of the last event it knows; null for what happens from now on
+   * @param since id of the last event it knows; null, or one there is not yet, for what happens
+   *     from now on
    * @param ticks whether it wants to know of every cycle too
    * @throws Refusal 503 when there are as many clients as there may be, or the service ends
    */
@@ -115,7 +116,9 @@ class EventStreams implements SmartLifecycle {
                   ? most + " clients listen already; try again later, or ask for a list"
                   : "The service is ending."));
     }
-    long from = since == null ? feed.look() : since;
+    // A client from before a backup was put back knows numbers that are still to come.
+    long newest = feed.look();
+    long from = since == null ? newest : Math.min(since, newest);
     response.setContentType("text/event-stream");
     response.setCharacterEncoding("UTF-8");
     response.setHeader("Cache-Control", "no-store");

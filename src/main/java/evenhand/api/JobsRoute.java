@@ -31,8 +31,7 @@ import org.springframework.web.bind.annotation.RestController;
 class JobsRoute {
   static final String KEY = "Idempotency-Key";
   private static final int LONGEST_KEY = 200;
-  private static final List<String> STATES =
-      Arrays.stream(JobState.values()).map(Enum::name).toList();
+  static final List<String> STATES = Arrays.stream(JobState.values()).map(Enum::name).toList();
 
   private final Desk desk;
   private final JobOutputs outputs;
@@ -84,14 +83,16 @@ class JobsRoute {
   @Operation(summary = "Jobs, newest first")
   @Parameter(in = ParameterIn.QUERY, name = "state", description = "only jobs in this state")
   @Parameter(in = ParameterIn.QUERY, name = "account", description = "only jobs of this account")
+  @Parameter(in = ParameterIn.QUERY, name = "user", description = "only jobs of this user")
   Listing<Views.Job> jobs(HttpServletRequest request) {
-    Query query = Query.of(request, "state", "account");
+    Query query = Query.of(request, "state", "account", "user");
     String state = query.text("state");
     if (state != null && !STATES.contains(state)) {
       throw Query.fault("state", "is no state of a job; " + Spelling.hint(state, STATES));
     }
     return Listing.of(
-        desk.jobs(state, query.text("account"), query.limit(), query.cursor()), Views.Job::of);
+        desk.jobs(state, query.text("account"), query.text("user"), query.limit(), query.cursor()),
+        Views.Job::of);
   }
 
   @GetMapping("/{id}")

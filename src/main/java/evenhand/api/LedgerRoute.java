@@ -46,7 +46,7 @@ class LedgerRoute {
   };
   private static final List<String> ROW_KINDS =
       List.of(HoldingCost.RUN, HoldingCost.UNALLOCATED, HoldingCost.RESERVED);
-  private static final List<String> KINDS =
+  static final List<String> KINDS =
       Arrays.stream(Ledger.Owner.values()).map(Ledger.Owner::word).toList();
   private static final double MOST = 1e18;
   private static final Pattern JOB = Pattern.compile("[1-9][0-9]{0,17}");
@@ -162,7 +162,9 @@ class LedgerRoute {
   }
 
   @GetMapping("/verify")
-  @Operation(summary = "Whether the ledger adds up; the first difference where it does not")
+  @Operation(
+      operationId = "verifyLedger",
+      summary = "Whether the ledger adds up; the first difference where it does not")
   Check verify(HttpServletRequest request) {
     Query.ofNothing(request);
     return Check.of(ledger.verify());

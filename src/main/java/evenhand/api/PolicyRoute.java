@@ -123,6 +123,7 @@ class PolicyRoute {
   @PostMapping("/plan")
   @ResponseStatus(HttpStatus.ACCEPTED)
   @Operation(
+      operationId = "planPolicy",
       summary = "Work out what a change of the policy would do",
       description =
           "The rules are checked, recorded decisions are made again by both policies, and jobs are"
@@ -149,13 +150,15 @@ class PolicyRoute {
   }
 
   @GetMapping("/plans")
-  @Operation(summary = "Plans that are kept, newest first")
+  @Operation(operationId = "policyPlans", summary = "Plans that are kept, newest first")
   Listing<PlanLine> plans(HttpServletRequest request) {
     return listing(Query.of(request), planner::plans, RolloutBook.Plan::id, PlanLine::of);
   }
 
   @GetMapping("/plans/{id}")
-  @Operation(summary = "One plan: how far it is, or what the change would do")
+  @Operation(
+      operationId = "policyPlan",
+      summary = "One plan: how far it is, or what the change would do")
   Plan plan(@PathVariable String id, HttpServletRequest request) {
     Query.ofNothing(request);
     return (id.matches("[1-9][0-9]{0,17}")
@@ -168,6 +171,7 @@ class PolicyRoute {
 
   @PostMapping("/apply")
   @Operation(
+      operationId = "applyPolicy",
       summary = "Put a planned policy in force",
       description = "It decides from the next cycle on, in every process.")
   Decides apply(HttpServletRequest request) throws IOException {
@@ -179,7 +183,7 @@ class PolicyRoute {
   }
 
   @PostMapping("/rollback")
-  @Operation(summary = "Put the policy before in force again")
+  @Operation(operationId = "rollbackPolicy", summary = "Put the policy before in force again")
   Decides rollback(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     Section s = read(request, ROLLBACK);
@@ -187,7 +191,9 @@ class PolicyRoute {
   }
 
   @GetMapping("/history")
-  @Operation(summary = "Which policy was in force when, by whom and why, newest first")
+  @Operation(
+      operationId = "policyHistory",
+      summary = "Which policy was in force when, by whom and why, newest first")
   Listing<Entry> history(HttpServletRequest request) {
     return listing(Query.of(request), rollout::history, Event::id, Entry::of);
   }

@@ -101,12 +101,13 @@ class TokensRoute {
 
   @GetMapping("/tokens")
   @Operation(summary = "Tokens, newest first, expired and revoked ones too; never their text")
+  @Parameter(in = ParameterIn.QUERY, name = "user", description = "only those of this user")
   Listing<Token> tokens(HttpServletRequest request) {
-    Query query = Query.of(request);
+    Query query = Query.of(request, "user");
     Tokens tokens = tokens();
     return Listing.of(
         FrontDesk.part(
-            tokens.all(query.limit() + 1, FrontDesk.before(query.cursor())),
+            tokens.all(query.text("user"), query.limit() + 1, FrontDesk.before(query.cursor())),
             query.limit(),
             token -> Long.toString(token.id())),
         token -> Token.of(token, access, null));

@@ -329,7 +329,7 @@ final class ScenarioRun {
   }
 
   private void refused(Step step, Submit submit) {
-    int before = store.jobs(null, null, Integer.MAX_VALUE, Long.MAX_VALUE).size();
+    int before = store.jobs(null, null, null, Integer.MAX_VALUE, Long.MAX_VALUE).size();
     String of = "job " + submit.job();
     try {
       desk.submit(newJob(submit), null);
@@ -350,7 +350,7 @@ final class ScenarioRun {
         differ(step, of + " must be refused by " + submit.by() + ", not " + e.rule());
       }
       says(step, submit, e.getMessage());
-      if (store.jobs(null, null, Integer.MAX_VALUE, Long.MAX_VALUE).size() != before) {
+      if (store.jobs(null, null, null, Integer.MAX_VALUE, Long.MAX_VALUE).size() != before) {
         differ(step, of + " was refused, and is there all the same");
       }
     }

@@ -13,6 +13,9 @@ final class JobsCommand extends Command {
   @Option(names = "--account", paramLabel = "ID", description = "Only jobs of this account.")
   private String account;
 
+  @Option(names = "--user", paramLabel = "NAME", description = "Only jobs of this user.")
+  private String user;
+
   @Mixin private Limit limit = new Limit(100);
 
   @Mixin private ServiceAddress service;
@@ -24,7 +27,8 @@ final class JobsCommand extends Command {
 
   @Override
   public Integer call() {
-    String asked = ServiceAddress.path("/v1/jobs", "state", state, "account", account);
+    String asked =
+        ServiceAddress.path("/v1/jobs", "state", state, "account", account, "user", user);
     ServiceAddress.Found found = service.list(console(), asked, limit.most());
     if (output.isJson()) {
       print(Output.items(found.items()));

@@ -36,8 +36,8 @@ public interface Desk {
 
   JobView job(String id);
 
-  /** Newest first. {@code state} and {@code account} may be null for all. */
-  Page<JobView> jobs(String state, String account, int limit, String cursor);
+  /** Newest first. {@code state}, {@code account} and {@code user} may be null for all. */
+  Page<JobView> jobs(String state, String account, String user, int limit, String cursor);
 
   /**
    * Cancels a job: a queued one at once, with its reservation and what it cost (R4, C3), a running

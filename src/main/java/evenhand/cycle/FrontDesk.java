@@ -153,7 +153,7 @@ public final class FrontDesk implements Desk {
   }
 
   @Override
-  public Page<JobView> jobs(String state, String account, int limit, String cursor) {
+  public Page<JobView> jobs(String state, String account, String user, int limit, String cursor) {
     if (account != null && account.indexOf('\0') >= 0) {
       throw Submissions.invalid("account", "there is no account of that name");
     }
@@ -175,7 +175,7 @@ public final class FrontDesk implements Desk {
                                   .collect(Collectors.joining(", "))));
     }
     int most = page(limit);
-    List<Store.JobRecord> found = store.jobs(wanted, account, most + 1, before(cursor));
+    List<Store.JobRecord> found = store.jobs(wanted, account, user, most + 1, before(cursor));
     Remarks remarks = remarks();
     return part(
         found.stream().map(r -> view(r, remarks.on(r.job()))).toList(), most, view -> view.id());

@@ -139,7 +139,7 @@ public interface Store {
    * @param account null for all
    * @param before only ids below this one; {@link Long#MAX_VALUE} for the newest
    */
-  List<JobRecord> jobs(JobState state, String account, int limit, long before);
+  List<JobRecord> jobs(JobState state, String account, String user, int limit, long before);
 
   /**
    * A job for people.

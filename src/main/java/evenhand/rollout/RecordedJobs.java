@@ -38,7 +38,7 @@ final class RecordedJobs {
     long before = Long.MAX_VALUE;
     boolean more = true;
     while (more && newestFirst.size() < most) {
-      List<Store.JobRecord> part = store.jobs(null, null, PART, before);
+      List<Store.JobRecord> part = store.jobs(null, null, null, PART, before);
       for (Store.JobRecord record : part) {
         before = record.job().id();
         more = !record.job().submittedAt().isBefore(from);

@@ -3,11 +3,14 @@ package evenhand.service;
 import evenhand.cycle.AccountSetup;
 import evenhand.cycle.Contract;
 import evenhand.cycle.Desk;
+import evenhand.cycle.accounts.AccountDesk;
+import evenhand.cycle.accounts.TreePlan;
 import evenhand.facts.Tier;
 import evenhand.simulator.SimulatedCluster;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Collectors;
@@ -53,13 +56,18 @@ final class BudgetDemo extends DemoPlay {
   private static final int USED_AGAIN_AT = 115;
 
   private final Contract contract;
+  private final AccountDesk accounts;
   private final Random random = new Random(7);
   private String finetune;
   private String drained;
 
-  BudgetDemo(boolean on, Desk desk, Contract contract) {
+  /** Who may set weights here (A2); names are taken at their word in the demonstration. */
+  private static final Map<String, String> OWNERS = Map.of("vision", "kim", "language", "lee");
+
+  BudgetDemo(boolean on, Desk desk, Contract contract, AccountDesk accounts) {
     super(on, desk);
     this.contract = contract;
+    this.accounts = accounts;
   }
 
   /** Whether a policy has a demonstration of budgets. */
@@ -79,12 +87,38 @@ final class BudgetDemo extends DemoPlay {
 
   @Override
   void play() {
+    own();
     for (Example example : JOBS) {
       at(example.after(), () -> submit(example));
     }
     at(DRAINED_AT, this::drain);
     at(USED_AGAIN_AT, this::resume);
     every(USED_AGAIN_AT + 5, 20, this::another);
+  }
+
+  /** Names owners where the tree is as the settings have it. */
+  private void own() {
+    try {
+      List<AccountDesk.AccountView> tree = accounts.accounts(false);
+      if (tree.stream().allMatch(a -> a.owners().isEmpty())) {
+        accounts.apply(
+            tree.stream()
+                .map(
+                    a ->
+                        new TreePlan.Wanted(
+                            a.id(),
+                            a.parent(),
+                            a.weight(),
+                            Optional.ofNullable(OWNERS.get(a.id())).map(List::of).orElse(List.of()),
+                            a.users()))
+                .toList(),
+            null,
+            "demo",
+            "who may set weights");
+      }
+    } catch (RuntimeException e) {
+      LOG.warn("The tree names no owners: {}", e.getMessage());
+    }
   }
 
   private void drain() {

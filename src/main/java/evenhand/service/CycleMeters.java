@@ -19,6 +19,7 @@ import evenhand.outcomes.Release;
 import evenhand.outcomes.Start;
 import evenhand.outcomes.Wait;
 import evenhand.simulator.Figures;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
@@ -31,6 +32,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -54,6 +56,12 @@ final class CycleMeters {
 
   /** A longer gap between two cycles is time that nobody watched. */
   private static final Duration LONGEST_GAP = Duration.ofMinutes(2);
+
+  /** How reservations end that the policy's clauses do not end: with the job's start, or R4. */
+  private static final String STARTED = "started";
+
+  private static final String SWAPPED = "W1";
+  private static final String CANCELLED = "R4";
 
   private static final Duration[] WAITS = {
     Duration.ofMinutes(1),
@@ -81,6 +89,12 @@ final class CycleMeters {
   private Instant accountsAt = Instant.MIN;
   private Instant usedAt;
 
+  /** What has waited or held once: it is told as 0 later, not left out. */
+  private final Map<MultiGauge, Set<List<String>>> known = new HashMap<>();
+
+  /** Reservations that the last decision left standing, by job. */
+  private Map<String, Reservation> stood = new HashMap<>();
+
   CycleMeters(MeterRegistry meters, Store store, AccountDesk accounts, Clock clock) {
     this.meters = meters;
     this.store = store;
@@ -94,7 +108,7 @@ final class CycleMeters {
     for (String[] one :
         new String[][] {
           {"evenhand.account.share", "share of the cluster (A1)", null},
-          {"evenhand.account.ratio", "use of the window over its part of the weights (A4)", null},
+          {"evenhand.account.ratio", "use of the window over its part of the weights (A3)", null},
           {"evenhand.account.entitled", "GPU time entitled to in the window (A5)", "gpu.seconds"},
           {"evenhand.account.delivered", "GPU time delivered in the window (A5)", "gpu.seconds"}
         }) {
@@ -111,6 +125,33 @@ final class CycleMeters {
     gauge(
         "evenhand.cycle.undecided", "cycles in a row that decided nothing", null, m -> m.undecided);
     gauge("evenhand.leader", "1 where this process decides", null, m -> m.leads ? 1 : 0);
+    countedFromNothing();
+  }
+
+  /**
+   * What an alert waits for stands at 0 from the start: the rise of a counter that comes into being
+   * at 1 is a rise of nothing to who collects the metrics.
+   */
+  private void countedFromNothing() {
+    for (CycleReport.Result result : CycleReport.Result.values()) {
+      cycles(result);
+    }
+    failures();
+    for (String end : List.of(STARTED, SWAPPED, CANCELLED, "R3", "R5")) {
+      lasted(end);
+    }
+  }
+
+  private Timer cycles(CycleReport.Result result) {
+    return timer("evenhand.cycle", "a whole cycle", "result", word(result));
+  }
+
+  private static String word(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT);
+  }
+
+  private Counter failures() {
+    return meters.counter("evenhand.cycle.failures");
   }
 
   private MultiGauge gauges(String name, String meaning, String unit) {
@@ -137,7 +178,8 @@ final class CycleMeters {
   /** Counts a cycle that was thrown out of: the database is away, as a rule. */
   void failed(int inARow) {
     undecided = inARow;
-    meters.counter("evenhand.cycle.failures").increment();
+    leads = false;
+    failures().increment();
   }
 
   /**
@@ -151,9 +193,7 @@ final class CycleMeters {
     if (report.readingAt() != null) {
       goodReadingAt = report.readingAt();
     }
-    String result = report.result().name().toLowerCase(Locale.ROOT);
-    timer("evenhand.cycle", "a whole cycle", "result", result)
-        .record(report.wholeMillis(), TimeUnit.MILLISECONDS);
+    cycles(report.result()).record(report.wholeMillis(), TimeUnit.MILLISECONDS);
     timer("evenhand.cycle.read", "reading the cluster")
         .record(report.readMillis(), TimeUnit.MILLISECONDS);
     for (CycleReport.Ending ending : report.endings()) {
@@ -165,6 +205,10 @@ final class CycleMeters {
               "state",
               ending.state().ended() ? ending.state().name() : "QUEUED_AGAIN")
           .increment();
+    }
+    if (!leads) {
+      standsBy();
+      return;
     }
     if (report.decision() != null) {
       timer("evenhand.cycle.decide", "the policy's part of a cycle")
@@ -182,6 +226,19 @@ final class CycleMeters {
     }
   }
 
+  /** Another process decides, and tells how things stand; what this one knew grows old. */
+  private void standsBy() {
+    for (MultiGauge gauge : List.of(queue, gpus, nodes, reservations, reservedGpus)) {
+      gauge.register(List.of(), true);
+    }
+    ofAccounts.values().forEach(gauge -> gauge.register(List.of(), true));
+    known.clear();
+    stood = new HashMap<>();
+    usedAt = null;
+    accountsAt = Instant.MIN;
+    backlog = new Store.Backlog(0, null);
+  }
+
   private Timer timer(String name, String meaning, String... tags) {
     return Timer.builder(name).description(meaning).tags(tags).register(meters);
   }
@@ -193,6 +250,18 @@ final class CycleMeters {
     snapshot.running().forEach(r -> running.put(r.job(), r));
     Map<String, Reservation> reserved = new HashMap<>();
     snapshot.reservations().forEach(r -> reserved.put(r.job(), r));
+    // The desk cancels between two cycles; the decision says nothing of it.
+    stood.forEach(
+        (job, reservation) -> {
+          if (!reserved.containsKey(job)) {
+            lasted(reservation, CANCELLED, snapshot.now());
+          }
+        });
+    for (Decided decided : decision.outcomes()) {
+      if (decided.outcome() instanceof Release released && reserved.containsKey(released.job())) {
+        lasted(reserved.remove(released.job()), decided.rule(), snapshot.now());
+      }
+    }
     Map<List<String>, Integer> waiting = new HashMap<>();
     for (Decided decided : decision.outcomes()) {
       Outcome outcome = decided.outcome();
@@ -201,11 +270,10 @@ final class CycleMeters {
         waiting.merge(List.of(job.account(), wait.code()), 1, Integer::sum);
       } else if (outcome instanceof Start && job != null) {
         started(job, snapshot.now());
+        // One that it gave back for it (W1) was counted so.
         if (reserved.containsKey(job.id())) {
-          lasted(reserved.get(job.id()), "started", snapshot.now());
+          lasted(reserved.remove(job.id()), STARTED, snapshot.now());
         }
-      } else if (outcome instanceof Release released && reserved.containsKey(released.job())) {
-        lasted(reserved.get(released.job()), decided.rule(), snapshot.now());
       } else if (outcome instanceof Preempt preempt && running.containsKey(preempt.job())) {
         Running victim = running.get(preempt.job());
         String[] tags = {"clause", decided.rule(), "account", victim.account()};
@@ -215,7 +283,8 @@ final class CycleMeters {
             .increment(victim.lostWork(snapshot.now()));
       }
     }
-    queue.register(rows(waiting, List.of("account", "code")), true);
+    stood = reserved;
+    tell(queue, waiting, "account", "code");
     for (HoldingCost cost : decision.accruals()) {
       if (cost.kind().equals(HoldingCost.RESERVED)) {
         double seconds = cost.gpus() * Duration.between(cost.from(), cost.to()).toNanos() / 1e9;
@@ -233,8 +302,8 @@ final class CycleMeters {
       many.merge(List.of(r.account()), 1, Integer::sum);
       held.merge(List.of(r.account(), r.tier().name()), r.gpus(), Integer::sum);
     }
-    reservations.register(rows(many, List.of("account")), true);
-    reservedGpus.register(rows(held, List.of("account", "tier")), true);
+    tell(reservations, many, "account");
+    tell(reservedGpus, held, "account", "tier");
     use(snapshot);
     nodes(snapshot);
   }
@@ -243,9 +312,12 @@ final class CycleMeters {
     boolean debug = Figures.isDebug((long) job.nodes() * job.numGpus(), job.minRuntimeSeconds());
     String kind = job.minRuntimeSeconds() == 0 ? "unallocated" : debug ? "debug" : "allocated";
     meters.counter("evenhand.jobs.started", "account", job.account()).increment();
+    if (job.attempt() > 1) {
+      return; // it keeps its place in the queue, and what it has run is no wait
+    }
     Duration waited = Duration.between(job.queuedAt(), now);
     Timer.builder("evenhand.jobs.waited")
-        .description("from the queue to the start, by class of work")
+        .description("from the queue to the first start, by class of work")
         .tag("class", kind)
         .serviceLevelObjectives(WAITS)
         .register(meters)
@@ -254,12 +326,15 @@ final class CycleMeters {
 
   private void lasted(Reservation reservation, String end, Instant now) {
     Duration lasted = Duration.between(reservation.since(), now);
-    timer(
-            "evenhand.reservations.lasted",
-            "how long reservations stood, by how they ended: started, or the clause",
-            "end",
-            end)
-        .record(lasted.isNegative() ? Duration.ZERO : lasted);
+    lasted(end).record(lasted.isNegative() ? Duration.ZERO : lasted);
+  }
+
+  private Timer lasted(String end) {
+    return timer(
+        "evenhand.reservations.lasted",
+        "how long reservations stood, by how they ended: started, or the clause",
+        "end",
+        end);
   }
 
   /** What every GPU is used for, and for how long since the cycle before. */
@@ -288,15 +363,19 @@ final class CycleMeters {
       boolean down = p.state() == NodeState.DOWN;
       Map<String, Integer> parts = new LinkedHashMap<>();
       parts.put("down", down ? p.capacity() : 0);
-      parts.put("allocated", down ? 0 : run[0]);
-      parts.put("unallocated", down ? 0 : run[1]);
-      parts.put("outside", down ? 0 : Math.max(0, p.capacity() - idle - run[0] - run[1]));
+      // Work that the cluster has lost counts as running until that is sure; its GPUs are idle.
+      int busy = p.capacity() - idle;
+      int allocated = Math.min(run[0], busy);
+      int unallocated = Math.min(run[1], busy - allocated);
+      parts.put("allocated", down ? 0 : allocated);
+      parts.put("unallocated", down ? 0 : unallocated);
+      parts.put("outside", down ? 0 : busy - allocated - unallocated);
       parts.put("reserved", down ? 0 : held);
       parts.put("draining", p.state() == NodeState.DRAINING ? idle : 0);
       parts.put("idle", p.state() == NodeState.UP ? idle - held : 0);
       parts.forEach((what, n) -> use.merge(List.of(p.tier().name(), what), n, Integer::sum));
     }
-    gpus.register(rows(use, List.of("tier", "use")), true);
+    tell(gpus, use, "tier", "use");
     Duration since = usedAt == null ? Duration.ZERO : Duration.between(usedAt, snapshot.now());
     usedAt = snapshot.now();
     if (since.isNegative() || since.compareTo(LONGEST_GAP) > 0) {
@@ -334,21 +413,22 @@ final class CycleMeters {
                       : used.contains(node) ? "draining" : "drained";
           many.merge(List.of(word), 1, Integer::sum);
         });
-    nodes.register(rows(many, List.of("state")), true);
+    tell(nodes, many, "state");
   }
 
-  private static List<MultiGauge.Row<?>> rows(
-      Map<List<String>, Integer> figures, List<String> names) {
+  /** A row for each of the figures, and 0 for what had one before. */
+  private void tell(MultiGauge gauge, Map<List<String>, Integer> figures, String... names) {
+    Set<List<String>> all = known.computeIfAbsent(gauge, g -> new LinkedHashSet<>());
+    all.addAll(figures.keySet());
     List<MultiGauge.Row<?>> rows = new ArrayList<>();
-    figures.forEach(
-        (values, n) -> {
-          Tags tags = Tags.empty();
-          for (int i = 0; i < names.size(); i++) {
-            tags = tags.and(names.get(i), values.get(i));
-          }
-          rows.add(MultiGauge.Row.of(tags, n));
-        });
-    return rows;
+    for (List<String> values : all) {
+      Tags tags = Tags.empty();
+      for (int i = 0; i < names.length; i++) {
+        tags = tags.and(names[i], values.get(i));
+      }
+      rows.add(MultiGauge.Row.of(tags, figures.getOrDefault(values, 0)));
+    }
+    gauge.register(rows, true);
   }
 
   private void accounts() {

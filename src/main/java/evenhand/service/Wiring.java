@@ -419,7 +419,9 @@ class Wiring {
   }
 
   @Bean
-  BudgetDemo budgetDemo(Mode mode, Settings settings, Desk desk, Contract contract) {
-    return new BudgetDemo(mode == Mode.DEMO && BudgetDemo.shows(settings.policy()), desk, contract);
+  BudgetDemo budgetDemo(
+      Mode mode, Settings settings, Desk desk, Contract contract, AccountDesk accounts) {
+    return new BudgetDemo(
+        mode == Mode.DEMO && BudgetDemo.shows(settings.policy()), desk, contract, accounts);
   }
 }

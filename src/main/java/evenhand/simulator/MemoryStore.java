@@ -608,10 +608,12 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized List<JobRecord> jobs(JobState state, String account, int limit, long before) {
+  public synchronized List<JobRecord> jobs(
+      JobState state, String account, String user, int limit, long before) {
     return jobs.headMap(before, false).descendingMap().values().stream()
         .filter(j -> state == null || j.state() == state)
         .filter(j -> account == null || j.asks().account().equals(account))
+        .filter(j -> user == null || j.asks().user().equals(user))
         .limit(limit)
         .map(j -> record(j.id()))
         .toList();

@@ -75,10 +75,14 @@ public final class PostgresAccess implements TokenBook, AuditBook {
   }
 
   @Override
-  public List<AccessToken> all(int limit, long before) {
-    return sql.sql(TOKEN + "where id < ? order by id desc limit ?")
-        .param(before)
-        .param(limit)
+  public List<AccessToken> all(String user, int limit, long before) {
+    return sql.sql(
+            TOKEN
+                + "where id < :before and (:user::text is null or user_name = :user)"
+                + " order by id desc limit :limit")
+        .param("before", before)
+        .param("user", user)
+        .param("limit", limit)
         .query((rs, n) -> token(rs))
         .list();
   }

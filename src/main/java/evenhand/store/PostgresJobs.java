@@ -485,7 +485,7 @@ final class PostgresJobs {
     return db.read(() -> records("where j.id = :id", Map.of("id", id)).stream().findFirst());
   }
 
-  List<Store.JobRecord> jobs(JobState state, String account, int limit, long before) {
+  List<Store.JobRecord> jobs(JobState state, String account, String user, int limit, long before) {
     Map<String, Object> params = new HashMap<>();
     params.put("before", before);
     params.put("limit", limit);
@@ -497,6 +497,10 @@ final class PostgresJobs {
     if (account != null) {
       where += " and j.account_id = :account";
       params.put("account", account);
+    }
+    if (user != null) {
+      where += " and j.user_name = :user";
+      params.put("user", user);
     }
     String page = where + " order by j.id desc limit :limit";
     return db.read(() -> records(page, params));

@@ -269,8 +269,8 @@ public final class PostgresStore implements Store, AutoCloseable {
   }
 
   @Override
-  public List<JobRecord> jobs(JobState state, String account, int limit, long before) {
-    return jobs.jobs(state, account, limit, before);
+  public List<JobRecord> jobs(JobState state, String account, String user, int limit, long before) {
+    return jobs.jobs(state, account, user, limit, before);
   }
 
   @Override

@@ -23,11 +23,18 @@ const app = {
   has(...roles) { return !app.secure() || roles.some((r) => app.me.roles.includes(r)); },
   /** Whether this person may set the weights below an account (A2). */
   mayWeigh(id) {
-    if (app.has("admin")) return true;
-    const by = new Map(app.accounts.map((a) => [a.id, a]));
-    for (let a = by.get(id); a; a = by.get(a.parent)) if (a.owners.includes(app.me.user)) return app.me.roles.includes("owner");
-    return false;
+    const owners = app.ownersOf(id);
+    if (!app.secure()) return owners.length > 0;
+    return app.has("admin") || (app.me.roles.includes("owner") && owners.includes(app.me.user));
   },
+  /** Who owns an account or one above it. */
+  ownersOf(id) {
+    const by = new Map(app.accounts.map((a) => [a.id, a])), found = [];
+    for (let a = by.get(id); a; a = by.get(a.parent)) found.push(...a.owners);
+    return found;
+  },
+  /** Whether the policy counts what accounts use against budgets. */
+  keepsBudgets() { return app.accounts.some((a) => a.window_s); },
   mayCancel(j) {
     if (app.has("admin", "operator")) return true;
     return app.me.roles.includes("submitter") && app.me.user === j.user && app.me.accounts.includes(j.account);

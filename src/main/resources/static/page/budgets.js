@@ -95,14 +95,14 @@ export function open(root, { app, params, signal, again }) {
     const points = history.items;
     const top = points.reduce((m, p) => Math.max(m, p.share), 0.01);
     const may = app.mayWeigh(a.id);
-    const edit = below.length ? button(t("budgets.edit"), () => weigh(a, below), { class: "primary", disabled: !may || null, title: may ? null : t("notyours") }) : null;
+    const edit = below.length ? button(t("budgets.edit"), () => weigh(a, below), { class: "primary", disabled: !may || null, title: may ? null : t(app.ownersOf(a.id).length ? "notyours" : "budgets.nobody") }) : null;
     const usage = el("div", { class: "chart" }), got = el("div", { class: "chart" });
     const own = changes.changes;
     fill(detail, panel("account", a.id,
       facts([[t("budgets.h.share"), percent(a.share, 1)], [t("budgets.owners"), a.owners.join(", ") || t("budgets.owners.none"), t("budgets.owners.title")], [t("budgets.users"), a.users.length ? a.users.slice(0, 12).join(", ") + (a.users.length > 12 ? " +" + (a.users.length - 12) : "") : null], [t("budgets.ever"), tflops(a.cumulative_usage)]]),
       el("p", {}, edit),
       el("h3", {}, t("budgets.chart.got")), el("p", { class: "hint" }, t("budgets.chart.got.text")), got,
-      el("h3", {}, t("budgets.chart.ratio")), el("p", { class: "hint" }, t("budgets.chart.ratio.text")), usage,
+      a.window_s ? [el("h3", {}, t("budgets.chart.ratio")), el("p", { class: "hint" }, t("budgets.chart.ratio.text")), usage] : null,
       el("h3", {}, t("budgets.changes")), own.length ? el("ol", { class: "changes" }, own.map((c) => el("li", {}, el("time", { datetime: c.at }, when(c.at)), " ", t("budgets.change", c.account, c.kind, c.was, c.became, c.by), c.reason ? el("span", { class: "soft" }, " — " + c.reason) : null)))
         : el("p", { class: "quiet-empty" }, t("budgets.changes.none"))));
     // The last stretch is not over yet, and would look like a fall.
@@ -114,7 +114,7 @@ export function open(root, { app, params, signal, again }) {
       lines: [[t("budgets.c.entitled"), "soft", whole.map((p) => [ms(p), p.entitled_gpu_s / 3600]), { ...dead, area: true }], [t("budgets.c.delivered"), "accent", whole.map((p) => [ms(p), p.delivered_gpu_s / 3600])]],
       format: (v) => num(v, v < 10 ? 1 : 0) + " h", tip: (x) => when(new Date(x)),
     }).catch(() => fill(got, el("p", { class: "quiet-empty" }, t("chart.none"))));
-    timeChart(usage, {
+    if (a.window_s) timeChart(usage, {
       label: t("budgets.chart.ratio.label", a.id), lines: [["1", "soft", points.map((p) => [ms(p), 1]), dead], [t("budgets.h.ratio"), "second", points.filter((p) => p.ratio !== null).map((p) => [ms(p), p.ratio])]],
       format: (v) => num(v, 1), tip: (x) => when(new Date(x)),
     }).catch(() => fill(usage, el("p", { class: "quiet-empty" }, t("chart.none"))));

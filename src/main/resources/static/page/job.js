@@ -18,10 +18,15 @@ export function open(root, { app, id, signal, again }) {
   const cost = el("div");
   const asks = el("div");
   const ahead = el("div");
+  const misses = el("div", { class: "scroll" });
+  const changesFound = el("div", { "aria-live": "polite" });
+  const missesPanel = panel("misses", t("job.misses"), el("p", { class: "hint" }, t("job.misses.text")), misses,
+    el("p", {}, button(t("job.changes"), () => changes().catch((e) => say(e.message, "bad")))), changesFound);
+  missesPanel.hidden = true;
   const aheadPanel = panel("ahead", t("job.ahead.title"), ahead);
   aheadPanel.hidden = true;
   root.append(el("div", { class: "row" }, head, act), el("div", { class: "two job" },
-    el("div", {}, panel("why", t("job.why"), why), panel("story", t("job.story"), strip, stripKey, story), aheadPanel),
+    el("div", {}, panel("why", t("job.why"), why), missesPanel, panel("story", t("job.story"), strip, stripKey, story), aheadPanel),
     el("div", { class: "side" }, panel("cost", t("job.cost"), cost), panel("asks", t("job.asks"), asks))));
   let last = {};
   const only = (key, value, paint) => { const s = JSON.stringify(value) + document.documentElement.dataset.theme; if (last[key] !== s) { last[key] = s; paint(); } };
@@ -54,6 +59,11 @@ export function open(root, { app, id, signal, again }) {
       w.rule ? el("p", { class: "clause" }, el("a", { href: "#/policy?clause=" + encodeURIComponent(w.rule) }, t("clause", w.rule)), w.rule_name ? el("span", {}, " ", w.rule_name.replace(w.rule + " ", "")) : null) : null,
       facts([[t("job.needs"), w.needs], [t("job.best"), w.best], [t("job.behind"), w.behind ? el("a", { href: "#/job/" + w.behind }, t("job.title", w.behind)) : null]]),
       w.decision ? el("p", {}, el("a", { href: "#/decisions?id=" + w.decision }, t("job.decision", w.decision, w.at ? clock(w.at) : ""))) : null));
+    missesPanel.hidden = j.state !== "GLOBAL_QUEUE_WAIT" || !w.eliminated.length;
+    only("misses", w.eliminated, () => fill(misses, el("table", { class: "plain misses" },
+      el("thead", {}, el("tr", {}, ["tier", "many", "why"].map((h) => el("th", { scope: "col" }, t("job.misses." + h))))),
+      el("tbody", {}, w.eliminated.map((m) => el("tr", {}, el("td", {}, m.tier + " × " + m.capacity), el("td", {}, num(m.placements)), el("td", {}, human(m.message))))))));
+    only("decided", w.decision, () => fill(changesFound));
     aheadPanel.hidden = !w.ahead.length;
     only("ahead", w.ahead.map((a) => [a.id, a.figures, a.path]), () => fill(ahead, !w.ahead.length ? null : [
       el("p", { class: "hint" }, t("job.ahead", w.ahead_count)),
@@ -72,7 +82,7 @@ export function open(root, { app, id, signal, again }) {
     only("asks", [j.nodes, j.num_gpus, j.tier, j.minimum_tier_sort_order, j.attempt, j.cluster_job, j.on, j.reservation, output, j.checkpoint_at, j.exit_code, j.state_reason, j.state], () => fill(asks, facts([
       [t("job.gpus"), gpus(j.nodes, j.num_gpus, j.tier)],
       [t("job.mintier"), j.minimum_tier_sort_order > 0 && !j.tier ? t("job.mintier.of", j.minimum_tier_sort_order) : null],
-      [t("job.min"), j.min_runtime_s > 0 ? span(j.min_runtime_s) : t("job.min.none"), t("job.min.title")],
+      [t("job.min"), j.min_runtime_s > 0 ? span(j.min_runtime_s) : t(app.keepsBudgets() ? "job.min.none" : "job.min.never"), t("job.min.title")],
       [t("job.resumable"), j.resumable ? t("yes") : t("no"), t("job.resumable.title")],
       [t("job.priority"), num(j.priority)],
       [t("job.limit"), j.time_limit_s ? span(j.time_limit_s) : t("job.limit.none")],
@@ -89,6 +99,13 @@ export function open(root, { app, id, signal, again }) {
     only("story", lines.map((e) => e.id), () => fill(story, lines.map((e) => el("li", { class: "k-" + e.kind },
       el("time", { datetime: e.at, title: e.at }, when(e.at)), el("div", {}, el("b", {}, t.or("event." + e.kind, e.kind)), el("p", {}, human(e.message)),
         e.data && e.data.rule ? el("p", {}, el("a", { class: "small", href: "#/policy?clause=" + encodeURIComponent(e.data.rule) }, t("clause", e.data.rule))) : null)))));
+  }
+  /** The smallest changes that would start it; the policy itself is asked, when somebody wants to know. */
+  async function changes() {
+    const w = await get("/v1/jobs/" + encodeURIComponent(id) + "/why?changes=true", signal);
+    const c = w.changes || { items: [], complete: true };
+    fill(changesFound, c.as_is ? el("p", {}, t("job.changes.as")) : c.items.length ? [el("p", { class: "hint" }, t("job.changes.text")), el("ul", { class: "changes" }, c.items.map((x) => el("li", {}, human(x.message))))] : el("p", {}, t("job.changes.none")),
+      c.complete ? null : el("p", { class: "hint" }, t("job.changes.not")));
   }
   /** What the job itself remembers, for one that is older than the events. */
   function told(j) {

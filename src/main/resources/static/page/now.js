@@ -51,15 +51,18 @@ export function open(root, { app, signal }) {
       const up = n.state === "up" || n.state === "closed";
       if (up) { healthy += g.capacity; used += g.allocated + g.unallocated; outside += g.outside; kept += g.reserved; idle += g.unused; }
     }
+    used = Math.min(used, healthy); // work that the cluster has lost counts until that is sure
     meter(available, all ? healthy / all : null, all ? percent(healthy / all, 1) : "–", t("now.available.of", healthy, all));
     meter(load, healthy ? used / healthy : null, healthy ? percent(used / healthy, 0) : "–",
       t("now.load.of", used, healthy) + (kept ? " · " + t("now.load.kept", kept) : "") + (outside ? " · " + t("now.load.outside", outside) : ""));
-    const tops = (figures || []).filter((a) => a.depth === 0 && a.entitled_gpu_s !== null);
-    const entitled = tops.reduce((s, a) => s + a.entitled_gpu_s, 0), got = tops.reduce((s, a) => s + a.delivered_gpu_s, 0);
-    if (!tops.length) meter(delivered, null, "–", t("now.delivered.none"));
+    // What one account got beyond what it was entitled to makes up for nothing that another one lacks (A5).
+    const parents = new Set((figures || []).map((a) => a.parent));
+    const leaves = (figures || []).filter((a) => !parents.has(a.id) && a.entitled_gpu_s !== null);
+    const entitled = leaves.reduce((s, a) => s + a.entitled_gpu_s, 0), got = leaves.reduce((s, a) => s + Math.min(a.delivered_gpu_s, a.entitled_gpu_s), 0);
+    if (!leaves.length) meter(delivered, null, "–", t("now.delivered.none"));
     else if (!entitled) meter(delivered, null, "–", t("now.delivered.nothing"));
-    else meter(delivered, Math.min(1, got / entitled), percent(got / entitled, 1), t("now.delivered.of", gpuHours(got), gpuHours(entitled)));
-    meter(queued, null, num(now.queued), now.queued ? t("now.queued.gpus", now.queued_gpus) : t("now.queued.none"));
+    else meter(delivered, got / entitled, percent(got / entitled, 1), t("now.delivered.of", gpuHours(got), gpuHours(entitled)));
+    meter(queued, null, num(now.queued), now.queued ? t("now.queued.gpus", now.queued_gpus, now.queued) : t("now.queued.none"));
     queued.value.classList.toggle("calm", now.queued === 0);
 
     text(cycle, now.cycle === null ? t("now.cycle.none") : now.cycle.result === "DECIDED" || now.cycle.result === "STANDBY"

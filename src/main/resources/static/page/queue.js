@@ -100,7 +100,7 @@ export function path(q) {
       el("span", { class: "soft" }, s.account), " ", el("b", {}, s.ratio === null ? "∞" : figure(s.ratio)))));
   }
   return el("span", { class: "path" }, Object.entries(q.figures || {}).filter(([, v]) => typeof v === "number" || typeof v === "string").slice(0, 3).map(([name, v]) =>
-    el("span", { class: "step" }, el("span", { class: "soft" }, t.or("figure." + name, name.replaceAll("_", " "))), " ", el("b", {}, typeof v === "number" ? figure(v) : v), unit(name))));
+    el("span", { class: "step" }, el("span", { class: "soft" }, t.or("figure." + name, name.replaceAll("_", " "))), " ", el("b", {}, typeof v === "number" ? figure(v) : t.or("figure.is." + v, human(v))), unit(name))));
 }
 function unit(name) {
   return name === "account_usage" ? " TFLOP-s" : null;

@@ -170,7 +170,7 @@ class AccessTest {
 
   @BeforeAll
   void start() throws Exception {
-    PGSimpleDataSource source = (PGSimpleDataSource) Database.fresh();
+    PGSimpleDataSource source = Database.ofAService();
     database = source.getUrl();
     sql = JdbcClient.create(source);
     key = new RSAKeyGenerator(2048).keyID("site").generate();
@@ -434,6 +434,9 @@ class AccessTest {
     Answer answer = send("Bearer " + text, "GET", "/v1/queue", null);
     assertThat(answer.status()).isEqualTo(401);
     assertThat(answer.detail()).contains("gone was revoked at");
+    JsonNode found = ask(Role.ADMIN, "GET", "/v1/tokens?user=gone", null).body().path("items");
+    assertThat(found.size()).isEqualTo(1);
+    assertThat(found.path(0).path("state").asString()).isEqualTo("revoked");
     String secret = text.substring(15);
     for (String table : List.of("access_tokens", "audit")) {
       assertThat(

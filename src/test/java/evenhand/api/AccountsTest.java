@@ -216,6 +216,12 @@ class AccountsTest {
     assertThat(table.out()).contains("\n  vision 1 50.0 %", "\n    v1 1 25.0 %");
     Ran changes = run("accounts", "history", "v2", "--changes");
     assertThat(changes.out()).contains("~ v2: weight 3 -> 1", "applied from ", "+ v2: added below");
+    assertThat(
+            get("/v1/accounts?parent=vision&limit=1").path("items").path(0).path("id").asString())
+        .isEqualTo("v1");
+    assertThat(get("/v1/accounts?user=lee").get("items").size()).isEqualTo(1);
+    assertThat(get("/v1/accounts?user=kim").path("items").path(0).path("id").asString())
+        .isEqualTo("vision");
     // A plan that people have seen is not applied to another tree.
     JsonNode late =
         ask(

@@ -170,6 +170,11 @@ class EventStreamTest {
       assertThat(again.next().getKey()).isEqualTo("ready");
       assertThat(again.next().getValue().path("job").asString()).isEqualTo(missed);
     }
+    try (Listener ahead = new Listener("", "Last-Event-ID", "999999999")) {
+      assertThat(ahead.next().getValue().path("last").asString()).isNotEqualTo("999999999");
+      missed = submit("A");
+      assertThat(ahead.next().getValue().path("job").asString()).isEqualTo(missed);
+    }
     try (Listener whole = new Listener("?since=0&job=" + first)) {
       assertThat(whole.next().getKey()).isEqualTo("ready");
       assertThat(whole.next().getValue().path("kind").asString()).isEqualTo("submitted");
@@ -177,10 +182,10 @@ class EventStreamTest {
     JsonNode newest = get("/v1/events?limit=2&kinds=submitted", 200);
     assertThat(newest.path("items").get(0).path("job").asString()).isEqualTo(missed);
     String cursor = newest.path("next_cursor").asString();
-    JsonNode before = get("/v1/events?limit=1&kinds=submitted&cursor=" + cursor, 200);
-    assertThat(before.path("items").get(0).path("job").asString()).isEqualTo(first);
+    JsonNode before = get("/v1/events?limit=3&kinds=submitted&cursor=" + cursor, 200);
+    assertThat(before.path("items").get(1).path("job").asString()).isEqualTo(first);
     JsonNode since = get("/v1/events?since=" + last, 200);
-    assertThat(since.path("items").get(0).path("job").asString()).isEqualTo(missed);
+    assertThat(since.path("items").get(1).path("job").asString()).isEqualTo(missed);
     assertThat(cli("events", "--since", last)).contains(missed, "submitted", "kim submits");
   }
 

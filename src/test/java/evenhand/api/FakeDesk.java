@@ -143,11 +143,13 @@ public final class FakeDesk implements Desk {
   }
 
   @Override
-  public synchronized Page<JobView> jobs(String state, String account, int limit, String cursor) {
+  public synchronized Page<JobView> jobs(
+      String state, String account, String user, int limit, String cursor) {
     check();
     List<JobView> all = new ArrayList<>(jobs.values());
     java.util.Collections.reverse(all);
     all.removeIf(j -> account != null && !account.equals(j.account()));
+    all.removeIf(j -> user != null && !user.equals(j.user()));
     all.removeIf(j -> state != null && !state.equals(j.state().name()));
     int from = cursor == null ? 0 : Integer.parseInt(cursor);
     int to = Math.min(from + limit, all.size());

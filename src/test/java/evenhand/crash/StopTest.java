@@ -49,7 +49,7 @@ class StopTest {
 
   @Test
   void whatIsUnderWayEndsAndNothingIsLeftHalfDone() throws Exception {
-    PGSimpleDataSource database = (PGSimpleDataSource) Database.fresh();
+    PGSimpleDataSource database = Database.ofAService();
     JdbcClient sql = JdbcClient.create(database);
     List<String> settings =
         OneNode.settings(

@@ -95,7 +95,7 @@ class FrontDeskTest {
     no = refused(job("BCG", 8, null, null), null);
     assertThat(no.code()).isEqualTo("NO_FIT_PLACEMENT");
     assertThat(no.rule()).isEqualTo("N2");
-    assertThat(desk.jobs(null, null, 10, null).items()).isEmpty();
+    assertThat(desk.jobs(null, null, null, 10, null).items()).isEmpty();
   }
 
   @Test
@@ -288,7 +288,8 @@ class FrontDeskTest {
           .isEqualTo("NOT_FOUND");
     }
     assertThat(
-            catchThrowableOfType(Desk.Refused.class, () -> desk.jobs(null, null, 1, "+1")).code())
+            catchThrowableOfType(Desk.Refused.class, () -> desk.jobs(null, null, null, 1, "+1"))
+                .code())
         .isEqualTo("INVALID_REQUEST");
   }
 
@@ -351,7 +352,7 @@ class FrontDeskTest {
     inForce.exchange(policy);
     assertThat(desk.why(waits).message()).doesNotContain("nallocated", "charged to nobody");
     assertThat(desk.job(waits).stateReason()).isNull();
-    assertThat(desk.jobs(null, null, 10, null).items())
+    assertThat(desk.jobs(null, null, null, 10, null).items())
         .noneMatch(j -> j.id().equals(waits) && j.stateReason() != null);
   }
 }

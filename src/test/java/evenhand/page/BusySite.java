@@ -66,7 +66,7 @@ final class BusySite implements AutoCloseable {
           String.format("    - {name: %s%02d, tier: %s, gpus: 8}%n", tier.charAt(0), i, tier));
     }
     Path settings = Files.writeString(folder.resolve("site.yaml"), site);
-    PGSimpleDataSource database = (PGSimpleDataSource) Database.fresh();
+    PGSimpleDataSource database = Database.ofAService();
     List<String> all =
         new ArrayList<>(
             List.of(

@@ -138,6 +138,10 @@ class PageTest extends PageInBrowser {
         .isEqualTo(1);
     go("#/job/" + evil);
     assertThat(text(".job-name")).contains(EVIL);
+    awaitText("#misses td", "needed on");
+    click("#misses button", "What would start it now?");
+    awaiting(
+        "return !!document.querySelector('#misses [aria-live] li, #misses [aria-live] p:not(.hint)')");
     assertThat(browser.run("return window.harm === undefined").asBoolean()).isTrue();
 
     go("#/job/" + id);

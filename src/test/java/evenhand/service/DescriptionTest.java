@@ -85,7 +85,7 @@ class DescriptionTest {
 
   @Test
   void everyOperationCanBeUsedAsItIsDescribed() throws Exception {
-    PGSimpleDataSource source = (PGSimpleDataSource) Database.fresh();
+    PGSimpleDataSource source = Database.ofAService();
     try (ConfigurableApplicationContext context =
         Service.start(
             OneNode.settings(
@@ -132,6 +132,10 @@ class DescriptionTest {
                                       operation.getValue()))));
       calls.sort(Comparator.comparingInt(Call::turn).thenComparing(Call::name));
       assertThat(calls).hasSizeGreaterThan(28);
+      assertThat(calls.stream().map(c -> c.operation().path("operationId").asString()))
+          .as("names that a generated client takes over, none numbered")
+          .doesNotHaveDuplicates()
+          .noneMatch(id -> id.matches(".*_[0-9]+"));
       for (Call call : calls) {
         use(call);
         if (call.name().equals("POST /v1/jobs")) {
@@ -173,10 +177,30 @@ class DescriptionTest {
       sent = body.path("example").toString();
       told(call, "the example", body.path("schema"), body.path("example"));
     }
+    answersAreShown(call);
     HttpResponse<String> answer = send(call.method(), path, sent);
     check(call, answer, answer.statusCode() >= 400 && MAY_REFUSE.contains(call.name()));
+    if (call.operation().path("parameters").toString().contains("\"limit\"")
+        && send("GET", path + "?limit=1", null).statusCode() != 200) {
+      wrong.add(call.name() + " is described as a list and takes no limit");
+    }
     // And what is refused is refused as described.
     check(call, send(call.method(), path + "?nonsense=1", sent == null ? null : "{\"x\":1}"), true);
+  }
+
+  /** Each answer that has a schema has an example, which is as the schema says. */
+  private void answersAreShown(Call call) {
+    for (JsonNode response : call.operation().path("responses")) {
+      for (JsonNode media : response.path("content")) {
+        if (media.path("schema").has("$ref")) {
+          if (media.path("example").isMissingNode()) {
+            wrong.add(call.name() + " has no example of " + media.path("schema"));
+          } else {
+            told(call, "the example of an answer", media.path("schema"), media.path("example"));
+          }
+        }
+      }
+    }
   }
 
   private void check(Call call, HttpResponse<String> answer, boolean refused) {

@@ -66,12 +66,7 @@ class RuleBookTest {
       Desk desk = new FrontDesk(store, policy, cycle::latest, CycleSettings.DEFAULT, clock);
       RuleBook book =
           new RuleBookOfService(
-              policy,
-              store,
-              new PostgresRuleHistory(source),
-              recorder,
-              new PastPolicies(),
-              clock);
+              policy, store, new PostgresRuleHistory(source), recorder, new PastPolicies(), clock);
       cycle.run();
       assertThat(book.doc(null).counts()).contains("no decision is recorded");
       desk.submit(SomeJob.PLAIN.of("A").on(1, null).made(), null);

@@ -113,7 +113,7 @@ class SiteAtHandTest {
 
   @Test
   void theDoctorFindsNothingWrongWhereNothingIs() throws Exception {
-    PGSimpleDataSource source = (PGSimpleDataSource) Database.fresh();
+    PGSimpleDataSource source = Database.ofAService();
     String[] good = {
       "--evenhand.policy=fifo",
       "--spring.datasource.url=" + source.getUrl(),

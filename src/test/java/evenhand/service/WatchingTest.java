@@ -41,7 +41,7 @@ class WatchingTest {
           "evenhand_preemptions_total",
           "evenhand_preemptions_lost_gpu_seconds_total",
           "evenhand_router_messages_total",
-          "evenhand_cycle_failures_total");
+          "evenhand_webhook_events_total");
 
   private static String metrics(ConfigurableApplicationContext context) throws Exception {
     HttpResponse<String> answer = get(context, "/actuator/prometheus");
@@ -80,6 +80,28 @@ class WatchingTest {
     sql.sql("drop trigger refuse on jobs").update();
     timer.run();
     assertThat(get(context, "/actuator/health").statusCode()).isEqualTo(200);
+  }
+
+  private static void aReservationOfAJobThatIsCancelledEndsByR4(
+      ConfigurableApplicationContext context) throws Exception {
+    Desk desk = context.getBean(Desk.class);
+    CycleTimer timer = context.getBean(CycleTimer.class);
+    desk.submit(job("BCG", 1), null);
+    timer.run();
+    String waits = desk.submit(job("KDG", 4), null).id();
+    timer.run();
+    timer.run();
+    String metrics = metrics(context);
+    assertThat(value(metrics, "evenhand_reservations{account=\"KDG\"}")).as(metrics).isEqualTo(1);
+    assertThat(lasted(metrics, "R4")).isZero();
+    desk.cancel(waits, "kim");
+    timer.run();
+    timer.run();
+    assertThat(lasted(metrics(context), "R4")).isEqualTo(1);
+  }
+
+  private static double lasted(String metrics, String end) {
+    return value(metrics, "evenhand_reservations_lasted_seconds_count{end=\"" + end + "\"}");
   }
 
   private static double value(String metrics, String line) {
@@ -125,6 +147,10 @@ class WatchingTest {
     try (ConfigurableApplicationContext context = service()) {
       Desk desk = context.getBean(Desk.class);
       CycleTimer timer = context.getBean(CycleTimer.class);
+      // What alerts wait for rises from 0: the rise of a counter that was not there is none.
+      metrics = metrics(context);
+      assertThat(value(metrics, "evenhand_cycle_seconds_count{result=\"rule_failed\"}")).isZero();
+      assertThat(value(metrics, "evenhand_cycle_failures_total")).isZero();
       timer.run();
       String first = desk.submit(job("BCG", 3), null).id();
       timer.run();
@@ -148,9 +174,15 @@ class WatchingTest {
       }
       timer.run();
       metrics = metrics(context);
-      assertThat(value(metrics, "evenhand_reservations_lasted_seconds_count{end=\"started\"}"))
-          .as(metrics)
+      assertThat(lasted(metrics, "W1"))
+          .as("it starts on more than it held " + metrics)
           .isEqualTo(1);
+      assertThat(lasted(metrics, "started")).as("one reservation ends once").isZero();
+      assertThat(value(metrics, "evenhand_reservations{account=\"KDG\"}"))
+          .as("what has gone is 0, not left out")
+          .isZero();
+      aReservationOfAJobThatIsCancelledEndsByR4(context);
+      metrics = metrics(context);
       assertThat(value(metrics, "evenhand_jobs_ended_total{account=\"BCG\",state=\"CANCELLED\"}"))
           .isEqualTo(1);
       assertThat(value(metrics, "evenhand_nodes{state=\"up\"}")).isEqualTo(1);
@@ -173,7 +205,7 @@ class WatchingTest {
       assertThat(rule.path("annotations").path("summary").asString()).endsWith(".");
     }
     List<String> panels = expressions(new JsonMapper().readTree(text("ops/dashboard.json")));
-    assertThat(panels).hasSizeGreaterThan(20);
+    assertThat(panels).hasSizeGreaterThan(22);
     panels.forEach(e -> assertThat(used(e)).as(e).isNotEmpty().isSubsetOf(there));
   }
 
@@ -182,7 +214,7 @@ class WatchingTest {
   }
 
   private static ConfigurableApplicationContext service() {
-    PGSimpleDataSource source = (PGSimpleDataSource) Database.fresh();
+    PGSimpleDataSource source = Database.ofAService();
     return Service.start(
         OneNode.settings(
                 4,

@@ -116,7 +116,7 @@ class SlurmWaysTest {
         "waited in vain for "
             + what
             + "\n"
-            + store.jobs(null, null, 10, Long.MAX_VALUE)
+            + store.jobs(null, null, null, 10, Long.MAX_VALUE)
             + "\n"
             + notes
             + "\n"

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A real PostgreSQL for tests, one for the whole run; every test gets a database of its own. */
@@ -46,6 +47,11 @@ public final class Database {
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  /** The same for a test that gives its address to a service; it keeps no connections. */
+  public static PGSimpleDataSource ofAService() {
+    return (PGSimpleDataSource) ((HikariDataSource) fresh()).getDataSource();
   }
 
   /** Connections are kept as in the service, as a new one costs more than what is asked on it. */

@@ -180,7 +180,7 @@ class MigrationTest {
       Ledger ledger = new Ledger(store, CycleSettings.DEFAULT, new ManualClock(LATER));
       assertThat(ledger.verify().difference()).isNull();
       assertThat(store.receipt(1)).isPresent();
-      assertThat(new PostgresAccess(source).all(10, Long.MAX_VALUE)).isEmpty();
+      assertThat(new PostgresAccess(source).all(null, 10, Long.MAX_VALUE)).isEmpty();
     }
   }
 }

@@ -164,7 +164,7 @@ abstract class StoreContract {
     assertThat(job.asks().queuedAt()).isEqualTo(T0);
     assertThat(job.state()).isEqualTo(JobState.GLOBAL_QUEUE_WAIT);
     assertThatThrownBy(() -> add("x", "nobody", 1)).isInstanceOf(IllegalArgumentException.class);
-    assertThat(store.jobs(null, null, 10, Long.MAX_VALUE)).hasSize(1);
+    assertThat(store.jobs(null, null, null, 10, Long.MAX_VALUE)).hasSize(1);
   }
 
   @Test
@@ -608,13 +608,18 @@ abstract class StoreContract {
     Changes cancel = Changes.ofDesk(T0);
     cancel.put(a.over(JobState.CANCELLED, "by kim", T0, null));
     store.commit(cancel);
-    assertThat(store.jobs(null, null, 2, Long.MAX_VALUE))
+    assertThat(store.jobs(null, null, null, 2, Long.MAX_VALUE))
         .extracting(r -> r.job().id())
         .containsExactly(c.id(), b.id());
-    assertThat(store.jobs(null, null, 2, b.id()))
+    assertThat(store.jobs(null, null, null, 2, b.id()))
         .extracting(r -> r.job().id())
         .containsExactly(a.id());
-    assertThat(store.jobs(JobState.GLOBAL_QUEUE_WAIT, "BCG", 5, Long.MAX_VALUE))
+    String user = a.asks().user();
+    assertThat(store.jobs(JobState.CANCELLED, null, user, 5, Long.MAX_VALUE))
+        .extracting(r -> r.job().id())
+        .containsExactly(a.id());
+    assertThat(store.jobs(null, null, user + "x", 5, Long.MAX_VALUE)).isEmpty();
+    assertThat(store.jobs(JobState.GLOBAL_QUEUE_WAIT, "BCG", null, 5, Long.MAX_VALUE))
         .extracting(r -> r.job().id())
         .containsExactly(c.id());
   }

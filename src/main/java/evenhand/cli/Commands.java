@@ -267,7 +267,9 @@ public final class Commands {
         + (value == null ? "." : ", not \"" + Table.clean(value) + "\".");
   }
 
-  /** What a whole number has to be that this text is not: one too large is a number all the same. */
+  /**
+   * What a whole number has to be that this text is not: one too large is a number all the same.
+   */
   private static String wholeNumber(String value, boolean isLong) {
     if (value == null || !value.matches("[+-]?\\d+")) {
       return "a whole number";

@@ -10,19 +10,17 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.catalina.connector.ClientAbortException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
-import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.dao.TransientDataAccessException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
-import org.springframework.transaction.CannotCreateTransactionException;
-import org.springframework.transaction.TransactionSystemException;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
@@ -34,6 +32,11 @@ import org.springframework.web.context.request.async.AsyncRequestNotUsableExcept
 class Problems {
   private static final Logger log = LoggerFactory.getLogger(Problems.class);
   private static final int RETRY_AFTER_SECONDS = 5;
+
+  /** While the database is away every request fails; what each says is told once in this time. */
+  private static final long AWAY_AGAIN_NANOS = Duration.ofMinutes(10).toNanos();
+
+  private static final AtomicLong toldAway = new AtomicLong();
 
   @ExceptionHandler(Refusal.class)
   ResponseEntity<Object> refusal(Refusal refusal) {
@@ -148,14 +151,18 @@ class Problems {
       log.debug("a client did not wait for its answer", e);
       return null;
     }
-    if (isDatabaseAway(e)) {
+    if (DatabaseAway.is(e)) {
       return databaseAway(e).answer(later());
     }
     return failed(e, request).answer();
   }
 
   private static Problem databaseAway(Throwable e) {
-    log.warn("the database is away: {}", e.toString());
+    long now = System.nanoTime();
+    long before = toldAway.get();
+    if ((before == 0 || now - before > AWAY_AGAIN_NANOS) && toldAway.compareAndSet(before, now)) {
+      log.warn("A request is answered 503: {}", DatabaseAway.sentence(e));
+    }
     return Problem.of(
         503,
         "DATABASE_AWAY",
@@ -168,7 +175,7 @@ class Problems {
   /** Answers with what went wrong before any route was reached. */
   static void answer(RuntimeException e, HttpServletRequest request, HttpServletResponse answer)
       throws IOException {
-    if (isDatabaseAway(e)) {
+    if (DatabaseAway.is(e)) {
       databaseAway(e)
           .writeTo(request, answer, HttpHeaders.RETRY_AFTER, Integer.toString(RETRY_AFTER_SECONDS));
     } else {
@@ -251,20 +258,6 @@ class Problems {
       if (at instanceof ClientAbortException
           || at instanceof AsyncRequestNotUsableException
           || at instanceof EOFException) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /** Connection refused, lost, shut down, or none left in the pool. */
-  static boolean isDatabaseAway(Throwable e) {
-    Throwable at = e;
-    for (int depth = 0; at != null && depth < 20; depth++, at = at.getCause()) {
-      if (at instanceof DataAccessResourceFailureException
-          || at instanceof TransientDataAccessException
-          || at instanceof CannotCreateTransactionException
-          || at instanceof TransactionSystemException) { // lost while committing
         return true;
       }
     }

@@ -243,6 +243,8 @@ public final class Commands {
       return e.getMessage();
     }
     Class<?> type = arg.auxiliaryTypes().length > 0 ? arg.auxiliaryTypes()[0] : arg.type();
+    java.util.regex.Matcher given = GIVEN.matcher(String.valueOf(e.getMessage()));
+    String value = e.getValue() != null ? e.getValue() : given.find() ? given.group(1) : null;
     String right;
     if (type.isEnum()) {
       right =
@@ -251,7 +253,7 @@ public final class Commands {
                   .map(Object::toString)
                   .collect(Collectors.joining(", "));
     } else if (List.of(int.class, Integer.class, long.class, Long.class).contains(type)) {
-      right = "must be a whole number";
+      right = "must be " + wholeNumber(value, type == long.class || type == Long.class);
     } else if (List.of(double.class, Double.class).contains(type)) {
       right = "must be a number";
     } else if (java.util.Map.class.isAssignableFrom(arg.type())) {
@@ -259,12 +261,22 @@ public final class Commands {
     } else {
       return e.getMessage();
     }
-    java.util.regex.Matcher given = GIVEN.matcher(String.valueOf(e.getMessage()));
-    String value = e.getValue() != null ? e.getValue() : given.find() ? given.group(1) : null;
     return called(arg)
         + " "
         + right
         + (value == null ? "." : ", not \"" + Table.clean(value) + "\".");
+  }
+
+  /**
+   * What a whole number has to be that this text is not: one too large is a number all the same.
+   */
+  private static String wholeNumber(String value, boolean isLong) {
+    if (value == null || !value.matches("[+-]?\\d+")) {
+      return "a whole number";
+    }
+    return value.startsWith("-")
+        ? (isLong ? Long.MIN_VALUE : Integer.MIN_VALUE) + " or more"
+        : (isLong ? Long.MAX_VALUE : Integer.MAX_VALUE) + " or less";
   }
 
   /** The value in picocli's own message, which names the option first. */

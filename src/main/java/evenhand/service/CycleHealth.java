@@ -1,5 +1,6 @@
 package evenhand.service;
 
+import evenhand.api.DatabaseAway;
 import evenhand.cycle.CycleReport;
 import evenhand.cycle.Store;
 import java.time.Clock;
@@ -82,7 +83,11 @@ final class CycleHealth extends AbstractHealthIndicator {
         health.withDetail("outboxOldestSeconds", Math.max(0, oldest.toSeconds()));
       }
     } catch (RuntimeException e) {
-      health.down().withDetail("database", String.valueOf(e.getMessage()));
+      health
+          .down()
+          .withDetail(
+              "database",
+              DatabaseAway.is(e) ? DatabaseAway.sentence(e) : String.valueOf(e.getMessage()));
     }
   }
 

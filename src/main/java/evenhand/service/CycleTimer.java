@@ -1,5 +1,6 @@
 package evenhand.service;
 
+import evenhand.api.DatabaseAway;
 import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleReport;
 import evenhand.cycle.Store;
@@ -47,6 +48,11 @@ final class CycleTimer implements SmartLifecycle {
   private volatile Last last = new Last(null, null, null, 0);
   private Instant forgotten = Instant.MIN;
 
+  /** Of the thread: whether the database was found away, and whether so since the last look. */
+  private boolean databaseAway;
+
+  private boolean databaseMissed;
+
   /**
    * @param report of the last cycle that came to its end
    * @param failure what was thrown out of the last one, null when nothing was
@@ -82,7 +88,7 @@ final class CycleTimer implements SmartLifecycle {
       }
     } else {
       LOG.info("The cycle is paused (evenhand.cycle.enabled=false): nothing is started");
-      thread.scheduleWithFixedDelay(this::before, millis, millis, TimeUnit.MILLISECONDS);
+      thread.scheduleWithFixedDelay(this::look, millis, millis, TimeUnit.MILLISECONDS);
     }
   }
 
@@ -152,15 +158,18 @@ final class CycleTimer implements SmartLifecycle {
     try {
       report = cycle.run();
     } catch (RuntimeException | Error e) {
-      if (last.failure == null) {
+      boolean away = DatabaseAway.is(e);
+      if (away) {
+        tellAway(e);
+      } else if (last.failure == null) {
         LOG.error("The cycle failed; nothing was decided", e);
       }
-      last =
-          new Last(
-              last.report, String.valueOf(e.getMessage()), last.goodReadingAt, last.undecided + 1);
+      String failure = away ? DatabaseAway.sentence(e) : String.valueOf(e.getMessage());
+      last = new Last(last.report, failure, last.goodReadingAt, last.undecided + 1);
       meters.failed(last.undecided);
       throw e;
     }
+    tellBack();
     tell(report);
     boolean decides =
         report.result() == CycleReport.Result.DECIDED
@@ -183,12 +192,42 @@ final class CycleTimer implements SmartLifecycle {
     beside.forEach(one -> guarded(one::before));
   }
 
+  /** In place of a cycle, while it is paused. */
+  private void look() {
+    databaseMissed = false;
+    before();
+    if (!databaseMissed) {
+      tellBack();
+    }
+  }
+
   /** What goes wrong beside a cycle does not keep it from deciding. */
-  private static void guarded(Runnable work) {
+  private void guarded(Runnable work) {
     try {
       work.run();
     } catch (RuntimeException | Error e) {
-      LOG.warn("Beside the cycle: {}", e.toString());
+      if (DatabaseAway.is(e)) {
+        tellAway(e);
+      } else {
+        LOG.warn("Beside the cycle: {}", e.toString());
+      }
+    }
+  }
+
+  private void tellAway(Throwable e) {
+    databaseMissed = true;
+    if (!databaseAway) {
+      databaseAway = true;
+      LOG.error(
+          "Nothing is decided and requests are answered 503: {}. It is tried again each cycle",
+          DatabaseAway.sentence(e));
+    }
+  }
+
+  private void tellBack() {
+    if (databaseAway) {
+      databaseAway = false;
+      LOG.info("The database can be reached again");
     }
   }
 

@@ -1,5 +1,6 @@
 package evenhand.service;
 
+import evenhand.api.DatabaseAway;
 import evenhand.cycle.Desk;
 import evenhand.cycle.NewJob;
 import java.time.Duration;
@@ -67,7 +68,9 @@ abstract class DemoPlay implements SmartLifecycle {
     try {
       return desk.queue(most, null).items().size() < most;
     } catch (RuntimeException e) {
-      LOG.warn("The queue cannot be read: {}", e.getMessage());
+      if (!DatabaseAway.is(e)) { // the cycle says that
+        LOG.warn("The queue cannot be read: {}", e.getMessage());
+      }
       return false;
     }
   }

@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -101,30 +102,36 @@ record Settings(
    */
   List<Webhook> hooks() {
     List<Webhook> hooks = new ArrayList<>();
+    Needs needs = new Needs();
     List<String> known = Arrays.stream(Event.Kind.values()).map(Event.Kind::word).toList();
     for (int i = 0; i < webhooks.size(); i++) {
       WebhookSetting w = webhooks.get(i);
       String where = "evenhand.webhooks[" + i + "]";
-      need(
-          w.url() != null && w.url().getHost() != null && WEB.contains(w.url().getScheme()),
-          where + ".url is missing or no address such as https://chat.example.org/evenhand");
+      boolean reached =
+          needs.need(
+              w.url() != null && w.url().getHost() != null && WEB.contains(w.url().getScheme()),
+              where + ".url is missing or no address such as https://chat.example.org/evenhand");
       Set<Event.Kind> kinds = EnumSet.noneOf(Event.Kind.class);
       for (String word : w.kinds()) {
-        need(
+        needs.need(
             known.contains(word),
             where + ".kinds: there is no event " + word + "; " + Spelling.hint(word, known));
-        kinds.add(Event.Kind.of(word).orElseThrow());
+        Event.Kind.of(word).ifPresent(kinds::add);
       }
-      need(
+      needs.need(
           !w.timeout().isNegative() && !w.timeout().isZero() && !w.giveUpAfter().isNegative(),
           where + ": timeout must be longer than 0 s, give-up-after 0 s or longer");
+      if (!reached) {
+        continue;
+      }
       String name = w.name() == null || w.name().isBlank() ? w.url().toString() : w.name();
-      need(
+      needs.need(
           hooks.stream().noneMatch(h -> h.name().equals(name)),
           where + ": there are two webhooks " + name + "; give each a name of its own");
       String secret = w.secret() == null || w.secret().isBlank() ? null : w.secret();
       hooks.add(new Webhook(name, w.url(), secret, kinds, w.timeout(), w.giveUpAfter()));
     }
+    needs.hold();
     return hooks;
   }
 
@@ -151,18 +158,22 @@ record Settings(
    * @throws IllegalArgumentException naming the setting that is missing or wrong
    */
   List<Tier> tierFacts() {
+    Needs needs = new Needs();
     Set<String> names = new HashSet<>();
     for (int i = 0; i < tiers.size(); i++) {
       TierSetting t = tiers.get(i);
       String where = "evenhand.tiers[" + i + "]";
-      need(t.name() != null && !t.name().isBlank(), where + ".name is missing");
-      need(names.add(t.name()), where + ".name: there are two tiers " + t.name());
-      need(t.sortOrder() != null, where + ".sort-order is missing: higher is better");
-      need(
+      if (needs.need(t.name() != null && !t.name().isBlank(), where + ".name is missing")) {
+        needs.need(names.add(t.name()), where + ".name: there are two tiers " + t.name());
+      }
+      needs.need(t.sortOrder() != null, where + ".sort-order is missing: higher is better");
+      needs.need(
           t.tflops() != null && t.tflops() >= 0 && Double.isFinite(t.tflops()),
           where + ".tflops is missing or no number: what a GPU-second of it costs");
-      need(t.maxGpus() > 0, where + ".max-gpus is " + t.maxGpus() + "; it must be at least 1");
+      needs.need(
+          t.maxGpus() > 0, where + ".max-gpus is " + t.maxGpus() + "; it must be at least 1");
     }
+    needs.hold();
     return tiers.stream()
         .map(
             t ->
@@ -181,19 +192,22 @@ record Settings(
    * @throws IllegalArgumentException naming the setting that is missing or wrong
    */
   List<AccountSetup> accountSetups() {
+    Needs needs = new Needs();
     Set<String> named = new HashSet<>();
     for (int i = 0; i < accounts.size(); i++) {
       AccountSetting a = accounts.get(i);
       String where = "evenhand.accounts[" + i + "]";
-      need(a.id() != null && !a.id().isBlank(), where + ".id is missing");
-      need(named.add(a.id()), where + ".id: there are two accounts " + a.id());
-      need(
+      if (needs.need(a.id() != null && !a.id().isBlank(), where + ".id is missing")) {
+        needs.need(named.add(a.id()), where + ".id: there are two accounts " + a.id());
+      }
+      needs.need(
           a.weight() >= 0 && Double.isFinite(a.weight()),
           where + ".weight is " + a.weight() + "; it must be 0 or more");
-      need(
+      needs.need(
           a.parent() == null || named.contains(a.parent()),
           where + ".parent is " + a.parent() + ", which must be listed before " + a.id());
     }
+    needs.hold();
     return accounts.stream().map(a -> new AccountSetup(a.id(), a.parent(), a.weight())).toList();
   }
 
@@ -208,28 +222,64 @@ record Settings(
    * @throws IllegalArgumentException naming the setting that is missing or wrong
    */
   void checkCluster(Mode mode) {
-    List<Tier> facts = tierFacts();
-    need(!facts.isEmpty(), "evenhand.tiers is empty: no GPU could be used");
-    need(!accountSetups().isEmpty(), "evenhand.accounts is empty: nobody could submit a job");
-    if (mode != Mode.SIMULATED) {
-      return;
+    Needs needs = new Needs();
+    needs.all(this::tierFacts);
+    needs.need(!tiers.isEmpty(), "evenhand.tiers is empty: no GPU could be used");
+    needs.all(this::accountSetups);
+    needs.need(!accounts.isEmpty(), "evenhand.accounts is empty: nobody could submit a job");
+    if (mode == Mode.SIMULATED) {
+      nodes(needs);
     }
-    need(
+    needs.hold();
+  }
+
+  private void nodes(Needs needs) {
+    needs.need(
         !nodes.isEmpty(),
         "evenhand.nodes is empty: a simulated cluster needs the name, tier and gpus of each node");
-    List<String> names = facts.stream().map(Tier::name).toList();
+    List<String> names = tiers.stream().map(TierSetting::name).filter(Objects::nonNull).toList();
     for (int i = 0; i < nodes.size(); i++) {
       NodeSetting node = nodes.get(i);
       String where = "evenhand.nodes[" + i + "]";
-      need(node.name() != null && !node.name().isBlank(), where + ".name is missing");
-      need(
+      needs.need(node.name() != null && !node.name().isBlank(), where + ".name is missing");
+      needs.need(
           node.tier() != null && names.contains(node.tier()),
           where
               + ".tier is "
               + node.tier()
               + ", which evenhand.tiers does not name; "
               + Spelling.hint(String.valueOf(node.tier()), names));
-      need(node.gpus() > 0, where + ".gpus is " + node.gpus() + "; it must be at least 1");
+      needs.need(node.gpus() > 0, where + ".gpus is " + node.gpus() + "; it must be at least 1");
+    }
+  }
+
+  /** What settings need, looked at one after the other and told all at once. */
+  private static final class Needs {
+    private final List<String> unmet = new ArrayList<>();
+
+    boolean need(boolean holds, String message) {
+      if (!holds) {
+        unmet.add(message);
+      }
+      return holds;
+    }
+
+    /** What others need, which throw it. */
+    void all(Runnable others) {
+      try {
+        others.run();
+      } catch (IllegalArgumentException e) {
+        unmet.add(e.getMessage());
+      }
+    }
+
+    /**
+     * @throws IllegalArgumentException with a line for each that is not met
+     */
+    void hold() {
+      if (!unmet.isEmpty()) {
+        throw new IllegalArgumentException(String.join("\n", unmet));
+      }
     }
   }
 

@@ -13,11 +13,18 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.BindContext;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.annotation.Order;
@@ -37,6 +44,7 @@ final class SettingsCheck {
   private final ConfigurableEnvironment environment;
   private final List<String> faults = new ArrayList<>();
   private final List<String> doubts = new ArrayList<>();
+  private final Set<String> unread = new HashSet<>();
 
   private SettingsCheck(ConfigurableEnvironment environment) {
     this.environment = environment;
@@ -60,22 +68,38 @@ final class SettingsCheck {
    */
   static List<String> check(ConfigurableEnvironment environment) {
     SettingsCheck check = new SettingsCheck(environment);
-    new SettingNames()
-        .unread(environment)
-        .forEach(u -> (u.sure() ? check.faults : check.doubts).add(u.sentence()));
-    if (check.faults.isEmpty()) {
-      try {
-        check.values();
-      } catch (BindException e) {
-        throw StartFault.ofSettings(StartFaults.sentence(e), e);
-      } catch (IllegalArgumentException e) {
-        check.faults.add(e.getMessage());
-      }
+    for (SettingNames.Unread unread : new SettingNames().unread(environment)) {
+      (unread.sure() ? check.faults : check.doubts).add(unread.sentence());
+      check.unread.add(SettingNames.letters(unread.name()));
     }
+    check.values();
     if (!check.faults.isEmpty()) {
-      throw StartFault.ofSettings(String.join("\n", check.faults));
+      throw StartFault.ofSettings(
+          check.faults.stream().distinct().collect(Collectors.joining("\n")));
     }
     return check.doubts;
+  }
+
+  /** Takes down what cannot be read, and goes on with the default in its place. */
+  private final class Collecting implements BindHandler {
+    @Override
+    public Object onFailure(
+        ConfigurationPropertyName name, Bindable<?> target, BindContext context, Exception e) {
+      ConfigurationProperty property = context.getConfigurationProperty();
+      if (property == null
+          || !unread.contains(SettingNames.letters(property.getName().toString()))) {
+        faults.add(StartFaults.sentence(name, target, property, e));
+      }
+      return null;
+    }
+  }
+
+  private <T> T read(String name, Class<T> type) {
+    return Binder.get(environment, new Collecting()).bindOrCreate(name, type);
+  }
+
+  private <T> T read(String name, Class<T> type, T otherwise) {
+    return Binder.get(environment, new Collecting()).bind(name, type).orElse(otherwise);
   }
 
   /**
@@ -100,21 +124,18 @@ final class SettingsCheck {
   }
 
   private void values() {
-    Binder binder = Binder.get(environment);
-    Settings settings = binder.bindOrCreate("evenhand", Settings.class);
-    SlurmSettings slurm = binder.bindOrCreate("evenhand.slurm", SlurmSettings.class);
-    long body =
-        binder
-            .bind("evenhand.api.max-body", DataSize.class)
-            .orElse(DataSize.ofMegabytes(2))
-            .toBytes();
+    // What is missing may be there under a name that is spelt wrong, which is told already.
+    boolean allNamesRight = faults.isEmpty();
+    Settings settings = read("evenhand", Settings.class);
+    SlurmSettings slurm = read("evenhand.slurm", SlurmSettings.class);
+    long body = read("evenhand.api.max-body", DataSize.class, DataSize.ofMegabytes(2)).toBytes();
     between("evenhand.api.max-body", body, 1024, 1 << 30, " bytes");
     time(
         "evenhand.api.body-within",
-        binder.bind("evenhand.api.body-within", Duration.class).orElse(Duration.ofSeconds(10)));
-    port("server.port", binder.bind("server.port", Integer.class).orElse(0));
-    port("evenhand.database-port", binder.bind("evenhand.database-port", Integer.class).orElse(0));
-    binder.bind("server.address", InetAddress.class);
+        read("evenhand.api.body-within", Duration.class, Duration.ofSeconds(10)));
+    port("server.port", read("server.port", Integer.class, 0));
+    port("evenhand.database-port", read("evenhand.database-port", Integer.class, 0));
+    read("server.address", InetAddress.class, null);
     database();
     text("evenhand.cluster-name", settings.clusterName());
     text("evenhand.data-dir", environment.getProperty("evenhand.data-dir", "data"));
@@ -123,12 +144,20 @@ final class SettingsCheck {
     cycle(settings.cycle());
     submission(settings.submission());
     router(settings.router());
-    settings.hooks();
     count(
-        "evenhand.events.max-clients",
-        binder.bind("evenhand.events.max-clients", Integer.class).orElse(200),
-        1);
+        "evenhand.events.max-clients", read("evenhand.events.max-clients", Integer.class, 200), 1);
     policy(settings);
+    for (String name : List.of("requests-per-minute", "jobs-per-user")) {
+      count("evenhand.api." + name, read("evenhand.api." + name, Integer.class, 0), 0);
+    }
+    if (allNamesRight) {
+      told(settings::hooks);
+      told(() -> site(settings, slurm));
+    }
+  }
+
+  /** What depends on whose cluster it is. */
+  private void site(Settings settings, SlurmSettings slurm) {
     Mode mode = Mode.of(environment);
     if (!Security.isOn(environment) && !Security.listensOnLoopback(environment)) {
       wrong(
@@ -137,18 +166,20 @@ final class SettingsCheck {
           "that may be only where the service listens on loopback, and server.address is "
               + environment.getProperty("server.address", "every address of this host"));
     }
-    count("evenhand.api.requests-per-minute", number("evenhand.api.requests-per-minute"), 0);
-    count("evenhand.api.jobs-per-user", number("evenhand.api.jobs-per-user"), 0);
     if (mode != Mode.DEMO) {
-      settings.checkCluster(mode);
+      told(() -> settings.checkCluster(mode));
     }
     if (mode == Mode.SLURM) {
       slurm(slurm);
     }
   }
 
-  private int number(String name) {
-    return Binder.get(environment).bind(name, Integer.class).orElse(0);
+  private void told(Runnable look) {
+    try {
+      look.run();
+    } catch (IllegalArgumentException e) {
+      faults.add(e.getMessage());
+    }
   }
 
   private void cycle(Settings.CycleSetting cycle) {

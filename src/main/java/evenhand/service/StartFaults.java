@@ -18,8 +18,10 @@ import java.util.stream.Collectors;
 import org.springframework.boot.context.config.ConfigDataLocationNotFoundException;
 import org.springframework.boot.context.config.ConfigDataNotFoundException;
 import org.springframework.boot.context.config.ConfigDataResourceNotFoundException;
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.util.unit.DataSize;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
@@ -122,14 +124,22 @@ final class StartFaults {
           .map(p -> p.getName() + " is no setting")
           .collect(Collectors.joining("\n"));
     }
-    ConfigurationProperty property = e.getProperty();
-    Class<?> type = e.getTarget().getType().resolve(Object.class);
+    return sentence(e.getName(), e.getTarget(), e.getProperty(), e);
+  }
+
+  /**
+   * @param property null where nothing was set
+   */
+  static String sentence(
+      ConfigurationPropertyName name,
+      Bindable<?> target,
+      ConfigurationProperty property,
+      Throwable e) {
+    Class<?> type = target.getType().resolve(Object.class);
     if (property == null) {
       // Said by the check of the settings' own record, which names the setting.
       String own = root(e);
-      return own.startsWith(e.getName() + ".")
-          ? line(own)
-          : e.getName() + " is missing or not " + right(type);
+      return own.startsWith(name + ".") ? line(own) : name + " is missing or not " + right(type);
     }
     return property.getName()
         + SettingNames.place(property.getOrigin())

@@ -376,6 +376,12 @@ class Wiring {
     return new Webhooks(settings.hooks(), feed, timer::decides, clock, meters);
   }
 
+  /** In place of Spring's own, by its name. */
+  @Bean
+  DatabaseHealth dbHealthIndicator(DataSource source) {
+    return new DatabaseHealth(source);
+  }
+
   @Bean
   CycleHealth cycleHealthIndicator(CycleTimer timer, Store store, Settings settings, Clock clock) {
     return new CycleHealth(timer, store, settings, clock);

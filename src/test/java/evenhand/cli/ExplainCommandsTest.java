@@ -58,6 +58,8 @@ class ExplainCommandsTest {
   @ParameterizedTest
   @CsvSource({
     "submit --gpus x s.sh, '--gpus must be a whole number, not \"x\".'",
+    "submit --gpus 5000000000 s.sh, '--gpus must be 2147483647 or less, not \"5000000000\".'",
+    "submit --gpus 1 --priority=-5000000000 s.sh, '--priority must be -2147483648 or more, not \"-5000000000\".'",
     "submit --gpus 1 --gpus 2 s.sh, --gpus stands there more than once; give it once.",
     "submit --env K --gpus 1 s.sh, --env must be written K=V",
     "submit --gpus, '--gpus needs a value, N: GPUs on each node.'",

@@ -2,6 +2,10 @@ package evenhand.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import evenhand.service.OneNode;
 import evenhand.service.Service;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
@@ -15,12 +19,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -84,7 +90,44 @@ class DatabaseAwayTest {
     }
     HttpResponse<String> health = ask("/actuator/health", null);
     assertThat(health.statusCode()).isEqualTo(503);
-    assertThat(health.body()).contains("\"status\":\"DOWN\"");
+    assertThat(health.body())
+        .contains("\"status\":\"DOWN\"", "\"error\":\"the database cannot be reached: ")
+        .doesNotContain("Exception", "springframework", "Hikari");
+  }
+
+  /** The log that people read, from now on. */
+  private static ListAppender<ILoggingEvent> listenToLog() {
+    ListAppender<ILoggingEvent> told = new ListAppender<>();
+    told.list = Collections.synchronizedList(told.list);
+    told.start();
+    ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).addAppender(told);
+    return told;
+  }
+
+  /** Each time that it was away is told in one sentence, and so is each return. */
+  private static void isToldOnce(ListAppender<ILoggingEvent> log, int times) {
+    List<ILoggingEvent> told = new ArrayList<>(List.copyOf(log.list));
+    log.list.clear();
+    told.removeIf(e -> e.getLoggerName().startsWith("io.zonky")); // of this test's own database
+    assertThat(told)
+        .filteredOn(e -> e.getLevel() == Level.ERROR)
+        .hasSize(times)
+        .allSatisfy(
+            e ->
+                assertThat(e.getFormattedMessage())
+                    .startsWith("Nothing is decided and requests are answered 503: the database"));
+    assertThat(told)
+        .filteredOn(e -> e.getFormattedMessage().equals("The database can be reached again"))
+        .hasSize(times);
+    assertThat(told)
+        .allSatisfy(
+            e -> {
+              assertThat(e.getThrowableProxy()).as(e.getFormattedMessage()).isNull();
+              assertThat(e.getFormattedMessage()).doesNotContain("Exception", "Hikari");
+            });
+    assertThat(told)
+        .filteredOn(e -> e.getFormattedMessage().startsWith("A request is answered 503"))
+        .hasSizeLessThan(2);
   }
 
   private void awaitHealthy() throws Exception {
@@ -146,6 +189,7 @@ class DatabaseAwayTest {
                   .single())
           .isEqualTo("on");
       String before = submit("before");
+      ListAppender<ILoggingEvent> log = listenToLog();
 
       long from = System.nanoTime();
       ServiceProcess.signal("KILL", postmaster());
@@ -158,6 +202,7 @@ class DatabaseAwayTest {
           "database away: killed and started again, healthy after %d ms%n", since(from));
       awaitCompleted(before);
       awaitCompleted(submit("away"));
+      isToldOnce(log, 1);
 
       List<ProcessHandle> all = new ArrayList<>();
       ProcessHandle.of(postmaster())
@@ -188,6 +233,7 @@ class DatabaseAwayTest {
       }
       awaitHealthy();
       awaitCompleted(submit("after"));
+      isToldOnce(log, 1);
     } finally {
       postgres.close();
     }

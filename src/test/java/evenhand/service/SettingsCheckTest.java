@@ -114,6 +114,58 @@ class SettingsCheckTest {
   }
 
   @Test
+  void allThatIsSetWrongIsToldAtOnce() throws Exception {
+    String[] wrong = {
+      "--evenhand.cycle.interval=often",
+      "--evenhand.cycle.lease=0s",
+      "--evenhand.cycle.enabled=maybe",
+      "--evenhand.policy=budgt",
+      "--evenhand.slurm.least-uid=few",
+      "--evenhand.slurm.preempt-signal=hang up",
+      "--evenhand.webhooks[0].kinds=finnished",
+      "--evenhand.webhooks[1].url=irc://x",
+      "--server.port=web",
+      "--evenhand.cluster=simulated",
+      "--evenhand.tiers[0].name=a",
+      "--evenhand.tiers[1].name=b",
+      "--evenhand.tiers[1].sort-order=1",
+      "--evenhand.nodes[0].name=n1",
+    };
+    assertThat(fault(environment(Map.of(), wrong)).getMessage().lines())
+        .hasSize(16)
+        .doesNotHaveDuplicates()
+        .anySatisfy(line -> assertThat(line).contains("interval", "often", "such as 500ms"))
+        .anySatisfy(line -> assertThat(line).contains("evenhand.cycle.lease", "longer than"))
+        .anySatisfy(line -> assertThat(line).contains("enabled", "maybe", "true or false"))
+        .anySatisfy(line -> assertThat(line).contains("budgt", "did you mean budget?"))
+        .anySatisfy(line -> assertThat(line).contains("least-uid", "few", "a whole number"))
+        .anySatisfy(line -> assertThat(line).contains("preempt-signal", "hang up"))
+        .anySatisfy(line -> assertThat(line).contains("webhooks[0].url is missing"))
+        .anySatisfy(line -> assertThat(line).contains("webhooks[0].kinds", "finished?"))
+        .anySatisfy(line -> assertThat(line).contains("webhooks[1].url"))
+        .anySatisfy(line -> assertThat(line).contains("server.port", "web", "a whole number"))
+        .anySatisfy(line -> assertThat(line).contains("tiers[0].sort-order is missing"))
+        .anySatisfy(line -> assertThat(line).contains("tiers[0].tflops is missing"))
+        .anySatisfy(line -> assertThat(line).contains("tiers[1].tflops is missing"))
+        .anySatisfy(line -> assertThat(line).contains("evenhand.accounts is empty"))
+        .anySatisfy(line -> assertThat(line).contains("nodes[0].tier"))
+        .anySatisfy(line -> assertThat(line).contains("nodes[0].gpus is 0"));
+    // What is missing may stand under the name that is no setting, and is not told as missing.
+    assertThat(
+            fault(
+                    environment(
+                        Map.of(),
+                        "--evenhand.cluster=slurm",
+                        "--evenhand.teirs[0].name=a",
+                        "--evenhand.keep=0s"))
+                .getMessage()
+                .lines())
+        .hasSize(2)
+        .anySatisfy(line -> assertThat(line).contains("teirs"))
+        .anySatisfy(line -> assertThat(line).contains("evenhand.keep", "at least 3600s"));
+  }
+
+  @Test
   void namesOfLibrariesAreKnownHoweverTheyAreWrittenAndDoubtedWhereNothingIsLikeThem()
       throws Exception {
     String[] right = {

@@ -102,16 +102,21 @@ final class JobsJson {
     sheet.comment = SlurmJson.text(record.path("comment").path("job"));
     for (JsonNode step : record.path("steps")) {
       ExitStatus exit = ExitStatus.read(step.path("exit_code"));
-      String id = SlurmJson.text(step.path("step").path("id"));
       sheet.steps.add(
           new Job.Step(
-              id == null ? SlurmJson.text(step.path("step").path("name")) : id,
+              step(step.path("step")),
               String.join("+", SlurmJson.words(step.path("state"))),
               exit == null ? null : exit.code(),
               exit == null ? null : exit.signal(),
               SlurmJson.number(step.path("time").path("elapsed"))));
     }
     return sheet;
+  }
+
+  /** A step as text names it: since 23.11 JSON puts the job before it ({@code 7.batch}). */
+  private static String step(JsonNode step) {
+    String id = SlurmJson.text(step.path("id"));
+    return id == null ? SlurmJson.text(step.path("name")) : id.substring(id.indexOf('.') + 1);
   }
 
   private static void identify(

@@ -55,6 +55,8 @@ public final class Parse {
   /** The longest whole answer, in characters: some 80,000 jobs in JSON. */
   public static final int MAX_ANSWER = 256 << 20;
 
+  private static final int BYTE_ORDER_MARK = 0xFEFF;
+
   private static final Map<String, Function<String, Object>> LINES = new LinkedHashMap<>();
   private static final Map<String, BiFunction<String, ZoneId, Reading<?>>> ANSWERS =
       new LinkedHashMap<>();
@@ -113,10 +115,10 @@ public final class Parse {
   public static int run(String kind, Reader in, Appendable out, ZoneId zone) {
     try {
       if (LINES.containsKey(kind)) {
-        return lines(LINES.get(kind), new BufferedReader(in), out);
+        return lines(LINES.get(kind), withoutMark(in), out);
       }
       if (ANSWERS.containsKey(kind)) {
-        return answer(ANSWERS.get(kind), in, out, zone);
+        return answer(ANSWERS.get(kind), withoutMark(in), out, zone);
       }
       error(
           out,
@@ -130,6 +132,16 @@ public final class Parse {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** The input without the byte order mark that some editors and shells put before a text. */
+  private static BufferedReader withoutMark(Reader in) throws IOException {
+    BufferedReader text = new BufferedReader(in);
+    text.mark(1);
+    if (text.read() != BYTE_ORDER_MARK) {
+      text.reset();
+    }
+    return text;
   }
 
   private static int lines(Function<String, Object> reading, BufferedReader in, Appendable out)

@@ -13,7 +13,9 @@ import java.util.regex.Pattern;
  * sacct -P} print it.
  *
  * <p>Columns are parted by a separator when the header holds one ({@code |}, tab, or the unit
- * separator 0x1F), otherwise by their widths. Names are compared without case, blanks, dashes and
+ * separator 0x1F), otherwise by their widths: a full column may touch the next one, and rows that
+ * are laid out in no such way are parted at blanks. A line of dashes below the header, as {@code
+ * sacct} prints it, tells the widths. Names are compared without case, blanks, dashes and
  * underscores.
  *
  * @param columns the names, as {@link Words#key} makes them
@@ -25,6 +27,7 @@ record Table(List<String> columns, List<Row> rows, List<Reading.Fault> faults) {
   // A row with more separators in its free text than this is not worth guessing at.
   private static final int MAX_EXTRA = 8;
   private static final int MAX_WAYS = 2_000;
+  private static final Pattern UNDERLINE = Pattern.compile("-[- ]*--\\s*");
 
   /** What a reader knows of its columns. */
   interface Knowledge {
@@ -232,28 +235,23 @@ record Table(List<String> columns, List<Row> rows, List<Reading.Fault> faults) {
   }
 
   private static Table byWidth(List<String> lines, int at) {
-    String header = lines.get(at);
-    List<String> names = words(header);
-    List<Integer> starts = new ArrayList<>();
-    for (int i = 0; i < header.length(); i++) {
-      if (header.charAt(i) > ' ' && (i == 0 || header.charAt(i - 1) <= ' ')) {
-        starts.add(i);
-      }
-    }
-    List<String> columns = names.stream().map(Words::key).toList();
+    boolean underlined = at + 1 < lines.size() && UNDERLINE.matcher(lines.get(at + 1)).matches();
+    Widths widths = Widths.of(lines.get(at), underlined ? lines.get(at + 1) : null);
+    List<String> columns = widths.columns();
     List<Row> rows = new ArrayList<>();
     List<Reading.Fault> faults = new ArrayList<>();
-    for (int i = at + 1; i < lines.size(); i++) {
+    for (int i = at + (underlined ? 2 : 1); i < lines.size(); i++) {
       String line = lines.get(i);
       if (line.isBlank()) {
         continue;
       }
-      List<String> cells = atStarts(line, starts);
-      if (cells == null) {
+      List<String> cells = widths.cut(line);
+      boolean laidOut = cells != null;
+      if (!laidOut && !underlined) {
         // Columns that are not left-justified, or a table without alignment.
         cells = words(line);
       }
-      if (cells.size() != columns.size()) {
+      if (cells == null || cells.size() != columns.size()) {
         faults.add(
             new Reading.Fault(
                 i + 1,
@@ -264,28 +262,108 @@ record Table(List<String> columns, List<Row> rows, List<Reading.Fault> faults) {
         continue;
       }
       Map<String, String> byName = new LinkedHashMap<>();
+      Set<String> full = new HashSet<>();
       for (int c = 0; c < columns.size(); c++) {
-        byName.putIfAbsent(columns.get(c), cells.get(c).strip());
+        String cell = cells.get(c);
+        byName.putIfAbsent(columns.get(c), cell.strip());
+        if (laidOut && widths.fills(c, cell)) {
+          full.add(columns.get(c));
+        }
       }
-      rows.add(new Row(i + 1, byName, Set.of()));
+      rows.add(new Row(i + 1, byName, full));
     }
     return new Table(columns, rows, faults);
   }
 
-  /** The cells under left-justified headings, or null when the line is not laid out like that. */
-  private static List<String> atStarts(String line, List<Integer> starts) {
-    List<String> cells = new ArrayList<>();
-    for (int c = 0; c < starts.size(); c++) {
-      int start = Math.min(starts.get(c), line.length());
-      int end = c + 1 < starts.size() ? Math.min(starts.get(c + 1), line.length()) : line.length();
-      String cell = line.substring(start, end);
-      boolean runsOn = end < line.length() && line.charAt(end - 1) > ' ';
-      if (runsOn || (cell.startsWith(" ") && !cell.isBlank()) || (c == 0 && starts.get(0) > 0)) {
-        return null;
+  /**
+   * Where the columns of a table without a separator stand.
+   *
+   * @param columns their names
+   * @param starts where each begins
+   * @param ends where each ends, exclusive; of the last one {@link Integer#MAX_VALUE} when its
+   *     width is not told
+   * @param abutting true where a full column may touch the next one, as {@code sinfo -O} and {@code
+   *     squeue -O} print it
+   * @param underlined true where dashes below the header tell the widths exactly, as {@code sacct}
+   *     prints it
+   */
+  private record Widths(
+      List<String> columns,
+      List<Integer> starts,
+      List<Integer> ends,
+      boolean abutting,
+      boolean underlined) {
+
+    static Widths of(String header, String underline) {
+      String ruler = underline == null ? header : underline;
+      List<Integer> starts = new ArrayList<>();
+      for (int i = 0; i < ruler.length(); i++) {
+        if (ruler.charAt(i) > ' ' && (i == 0 || ruler.charAt(i - 1) <= ' ')) {
+          starts.add(i);
+        }
       }
-      cells.add(cell);
+      int count = starts.size();
+      List<Integer> ends = new ArrayList<>();
+      // Names with two blanks or more between them stand in columns of a set width; those of other
+      // layouts are parted by one blank somewhere.
+      boolean abutting = underline == null && count > 0 && starts.get(0) == 0;
+      for (int c = 0; c < count; c++) {
+        int next = c + 1 < count ? starts.get(c + 1) : ruler.length();
+        abutting &= c + 1 == count || ruler.charAt(next - 2) <= ' ';
+        boolean told = c + 1 < count || underline != null || header.endsWith(" ");
+        ends.add(
+            told ? underline != null ? dashesEnd(ruler, starts.get(c)) : next : Integer.MAX_VALUE);
+      }
+      List<String> columns = new ArrayList<>();
+      for (int c = 0; c < count; c++) {
+        columns.add(Words.key(between(header, starts.get(c), ends.get(c))));
+      }
+      return new Widths(columns, starts, ends, abutting, underline != null);
     }
-    return cells;
+
+    private static int dashesEnd(String ruler, int start) {
+      int blank = ruler.indexOf(' ', start);
+      return blank < 0 ? ruler.length() : blank;
+    }
+
+    private static String between(String line, int start, int end) {
+      return line.substring(Math.min(start, line.length()), Math.min(end, line.length()));
+    }
+
+    /** The row's cells, or null when it is not laid out like this. */
+    List<String> cut(String line) {
+      List<String> cells = new ArrayList<>();
+      for (int c = 0; c < starts.size(); c++) {
+        String cell = between(line, starts.get(c), ends.get(c));
+        if (underlined ? !standsAlone(line, c) : !standsLeft(line, c, cell)) {
+          return null;
+        }
+        cells.add(cell);
+      }
+      return cells;
+    }
+
+    /** Nothing stands between the column and the next one. */
+    private boolean standsAlone(String line, int c) {
+      int next = c + 1 < starts.size() ? starts.get(c + 1) : line.length();
+      return between(line, ends.get(c), Math.max(next, ends.get(c))).isBlank();
+    }
+
+    private boolean standsLeft(String line, int c, String cell) {
+      boolean runsOn = c + 1 < starts.size() && ends.get(c) < line.length() && fills(c, cell);
+      // Blanks within such a cell would mean that it is two of a row that is out of step.
+      return !(runsOn && (!abutting || cell.contains("  ")))
+          && (cell.isBlank() || !cell.startsWith(" "))
+          && starts.get(0) == 0;
+    }
+
+    /** Whether the cell goes to its column's last character, so that it may have been cut. */
+    boolean fills(int c, String cell) {
+      return !underlined
+          && ends.get(c) != Integer.MAX_VALUE
+          && cell.length() == ends.get(c) - starts.get(c)
+          && !cell.endsWith(" ");
+    }
   }
 
   private static List<String> words(String line) {

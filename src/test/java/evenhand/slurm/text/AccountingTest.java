@@ -119,6 +119,25 @@ class AccountingTest {
   }
 
   @Test
+  void dashesBelowTheHeaderTellTheWidths() {
+    Reading<Job> read =
+        Accounting.read(
+            "JobID           JobName      State    Elapsed ExitCode \n"
+                + "------------ ---------- ---------- ---------- -------- \n"
+                + "61             fit two+ CANCELLED+   00:00:41     0:15 \n"
+                + "61.batch          batch  CANCELLED   00:00:42     0:15 \n"
+                + "62                  fit OUT_OF_ME+ 2-00:00:00    0:125 \n"
+                + "63                  fit  COMPLETED x 00:00:01      0:0 \n",
+            ZoneOffset.UTC);
+    assertThat(read.values())
+        .extracting(j -> j.job() + " " + j.name() + " " + j.state() + " " + j.elapsedS())
+        .containsExactly("61 fit two+ CANCELLED 41", "62 fit OUT_OF_MEMORY 172800");
+    assertThat(read.values().get(0).steps()).hasSize(1);
+    assertThat(read.faults()).hasSize(1);
+    assertThat(read.faults().get(0).line()).isEqualTo(6);
+  }
+
+  @Test
   void endThatIsNotRecorded() {
     Job job =
         whole(
@@ -219,6 +238,7 @@ class AccountingTest {
                     + "\"time\":{\"end\":{\"set\":true,\"number\":1684114999}}}]}]}")
             .get(0);
     assertThat(running.end()).isNull();
+    assertThat(running.steps()).extracting(Job.Step::step).containsExactly("0");
     assertThat(running.limitS()).isEqualTo(6912 * 60);
     assertThat(running.steps()).hasSize(1);
   }

@@ -209,13 +209,45 @@ class JobsTest {
     assertThat(jobs.get("79").reason()).isEqualTo("ReqNodeNotAvail, Ma");
     assertThat(jobs.get("79").gpus()).containsExactly(new GpuCount(null, 12));
     assertThat(jobs.get("80").nodes()).containsExactly("n1", "n2");
-    Reading<Job> glued =
-        read(
+  }
+
+  @Test
+  void aFullColumnTouchesTheNextOne() {
+    String header =
+        "JOBID               ST                  CPUS                REASON              TRES_PER_JOB        TRES_PER_TASK       \n";
+    Map<String, Job> jobs =
+        whole(
             header
-                + "79                  PD                  1                   ReqNodeNotAvail, Maygpu:12              \n"
-                + "80                  R                   2                   None                gres:gpu:2          n[1-2]\n");
-    assertThat(glued.values()).extracting(Job::job).containsExactly("80");
-    assertThat(glued.faults().get(0).sentence()).contains("runs into the next one");
+                // parted at blanks this would be six cells too
+                + "411                 PD                  3                   WaitsForNodes, theregpu:7               N/A                 \n"
+                + "412                 PD                  3                   BeginTimeAndWordsOfAgpu:7               N/A                 \n"
+                + "413                 R                   1                   None                gpu:2               N/A                 \n");
+    assertThat(jobs.get("411").reason()).isEqualTo("WaitsForNodes, there");
+    assertThat(jobs.get("411").gpus()).containsExactly(new GpuCount(null, 7));
+    assertThat(jobs.get("412").reason()).isEqualTo("BeginTimeAndWordsOfA");
+    assertThat(jobs.get("412").gpus()).containsExactly(new GpuCount(null, 7));
+    assertThat(jobs.get("413").reason()).isNull();
+    // What has to be whole is not taken from a full column, be it the last one or not.
+    Reading<Job> cut =
+        read(
+            "JOBID     STATE     NODELIST       NAME\n"
+                + "5         RUNNING   rack[1-4,17,21,train\n"
+                + "6         RUNNING   rack5          train\n");
+    assertThat(cut.values()).extracting(Job::job).containsExactly("6");
+    assertThat(cut.faults().get(0).text()).startsWith("line 2: the column NODELIST is filled");
+    Reading<Job> last =
+        read(
+            "JOBID     STATE     NODELIST       \n"
+                + "5         RUNNING   rack1,rack22,ra\n"
+                + "6         RUNNING   rack5          \n");
+    assertThat(last.values()).extracting(Job::job).containsExactly("6");
+    assertThat(last.faults().get(0).text()).startsWith("line 2: the column NODELIST is filled");
+    // A row out of step, here by a letter of two bytes, is not cut where its columns are not.
+    Reading<Job> shifted =
+        read(
+            "JOBID     STATE     NAME           REASON         \n"
+                + "7         PENDING   a\u00e9            Priority       \n");
+    assertThat(shifted.values()).extracting(Job::reason).containsExactly("Priority");
   }
 
   @Test

@@ -44,6 +44,33 @@ class ParseTest {
 
   @ParameterizedTest
   @CsvSource(
+      delimiter = ';',
+      value = {
+        "gres;gpu:k:3",
+        "tres;gres/gpu=6",
+        "state;mixed",
+        "hostlist;rack[3-5]",
+        "limit;7:00",
+        "elapsed;7:00",
+        "jobid;31_4",
+        "nodes;{\"nodes\":[{\"name\":\"r3\"}]}",
+        "jobs;No jobs in the system",
+        "acct;JobID|State"
+      })
+  void aByteOrderMarkIsNoText(String kind, String input) {
+    StringBuilder plain = new StringBuilder();
+    StringBuilder marked = new StringBuilder();
+    int status = Parse.run(kind, new StringReader(input + "\n"), plain);
+    assertThat(Parse.run(kind, new StringReader("\ufeff" + input + "\n"), marked))
+        .isEqualTo(status);
+    assertThat(marked.toString()).isEqualTo(plain.toString());
+    StringBuilder alone = new StringBuilder();
+    Parse.run(kind, new StringReader("\ufeff"), alone);
+    assertThat(alone.toString()).doesNotContain("\ufeff");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
       delimiter = '|',
       value = {
         "gpu:a100:8(S:0-            | is not closed",

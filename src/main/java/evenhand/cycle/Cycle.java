@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -153,6 +154,7 @@ public final class Cycle {
     private long readNanos;
     private long decideNanos;
     private int orders;
+    private final Map<Order.Kind, Integer> tried = new EnumMap<>(Order.Kind.class);
     private Snapshot snapshot;
     private Decision decision;
     private String decisionId = latest.decisionId();
@@ -181,7 +183,7 @@ public final class Cycle {
         changed |= follow(changed ? world(now) : world, now);
         withdrawStrays();
         steps.reached(Steps.Step.AFTER_FOLLOWING);
-        int carriedOut = errands.run(notes);
+        int carriedOut = errands.run(notes, tried);
         orders += carriedOut;
         World latest = changed || carriedOut > 0 ? world(now) : world;
         Changes drains = new Drains(latest, reading, now, notes).follow();
@@ -196,7 +198,7 @@ public final class Cycle {
         failure = CycleReport.Failure.of(e);
         return report(CycleReport.Result.RULE_FAILED, e.getMessage());
       }
-      orders += errands.run(notes);
+      orders += errands.run(notes, tried);
       steps.reached(Steps.Step.ENDED);
       return report(CycleReport.Result.DECIDED, null);
     }

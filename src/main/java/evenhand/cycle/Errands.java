@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -57,8 +58,12 @@ final class Errands {
     return clock.instant().truncatedTo(ChronoUnit.MICROS);
   }
 
-  /** Carries out what is due, yields first; gives the number of orders it did something about. */
-  int run(List<String> notes) {
+  /**
+   * Carries out what is due, yields first; gives the number of orders it did something about.
+   *
+   * @param tried how many orders of each kind this cycle has tried, counted on here
+   */
+  int run(List<String> notes, Map<Order.Kind, Integer> tried) {
     List<Order> due = store.due(now(), settings.ordersPerCycle());
     tellRouter(due.stream().filter(o -> o.kind() == Order.Kind.YIELD).toList());
     int done = (int) due.stream().filter(o -> o.kind() == Order.Kind.YIELD).count();
@@ -71,6 +76,9 @@ final class Errands {
       if (failures >= settings.failuresPerCycle()) {
         notes.add("the cluster takes no orders; the others wait for the next cycle");
         break;
+      }
+      if (tried.merge(order.kind(), 1, Integer::sum) > settings.ordersPerCycle()) {
+        continue;
       }
       boolean fine =
           switch (order.kind()) {

@@ -527,6 +527,44 @@ class CycleTest {
   }
 
   @Test
+  void aBurstOfStartsReachesTheClusterAFewACycle() {
+    CycleSettings d = CycleSettings.DEFAULT;
+    CycleSettings few =
+        new CycleSettings(
+            d.cluster(),
+            d.staleAfter(),
+            d.lookback(),
+            d.goneAfter(),
+            d.goneReadings(),
+            d.maxNodeFailures(),
+            d.maxAttempts(),
+            d.pause(),
+            d.maxPause(),
+            d.maxTries(),
+            d.giveUpAfter(),
+            d.pendingLimit(),
+            d.slack(),
+            3,
+            d.failuresPerCycle());
+    cluster.node("n2", MID, 8);
+    for (int i = 0; i < 10; i++) {
+      submit("BCG", 1);
+    }
+    cycle = new Cycle(store, cluster, Router.NONE, () -> policy, Recorder.NOTHING, clock, few);
+    int before = 0;
+    int cycles = 0;
+    for (; cycles < 20 && cluster.submitted().size() < 10; cycles++) {
+      after(5);
+      assertThat(cluster.submitted().size() - before).isBetween(0, 3);
+      before = cluster.submitted().size();
+    }
+    assertThat(before).isEqualTo(10);
+    assertThat(cycles).isGreaterThan(3);
+    after(5);
+    assertThat(cluster.submitted()).hasSize(10);
+  }
+
+  @Test
   void aCrashAfterTheCommitSubmitsExactlyOnce() {
     Cluster crashing =
         new Answering(cluster) {

@@ -469,6 +469,9 @@ public final class Rollout implements AutoCloseable {
     String before = atHand;
     try {
       if (gone) {
+        if (folder.isThere()) {
+          folder.copy(); // says what of it cannot be looked into
+        }
         throw new PolicyFault(
             new PolicyFault.Fault(
                 folder.where(),

@@ -1,6 +1,7 @@
 package evenhand.rollout;
 
 import evenhand.check.Check;
+import evenhand.facts.Snapshot;
 import evenhand.input.InputFault;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
@@ -113,6 +114,11 @@ public final class RulesFolder {
   /** A policy that loads, whatever scenarios say of it: one that is only to be compared. */
   Policy loads(RuleFiles from, String name) throws PolicyFault {
     return guarded(() -> Policies.load(from, name, Map.of()));
+  }
+
+  /** Lets a policy decide on a snapshot, and does nothing with it. */
+  void decides(Policy policy, Snapshot snapshot) throws PolicyFault {
+    guarded(() -> policy.decide(snapshot));
   }
 
   /** A policy as it is kept, warmed up by its scenarios: it passed them when it was planned. */

@@ -8,11 +8,13 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemLoopException;
 import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -80,8 +82,14 @@ public interface RuleFiles {
         }
         return Optional.of(text(path, Files.readAllBytes(file)));
       } catch (IOException e) {
-        throw new PolicyFault(new Fault(path, 0, null, "cannot be read: " + e.getMessage()));
+        throw new PolicyFault(new Fault(path, 0, null, "cannot be read: " + why(e)));
       }
+    }
+
+    private static String why(IOException e) {
+      return e instanceof AccessDeniedException denied
+          ? "the user who runs this may not look into " + denied.getFile()
+          : e instanceof NoSuchFileException ? "there is no " + e.getMessage() : e.getMessage();
     }
 
     /**
@@ -171,8 +179,7 @@ public interface RuleFiles {
             .sorted()
             .toList();
       } catch (IOException e) {
-        throw new PolicyFault(
-            new Fault(folder.toString(), 0, null, "cannot be listed: " + e.getMessage()));
+        throw new PolicyFault(new Fault(folder.toString(), 0, null, "cannot be listed: " + why(e)));
       }
     }
 

@@ -469,6 +469,9 @@ public final class Rollout implements AutoCloseable {
     String before = atHand;
     try {
       if (gone) {
+        if (folder.isThere()) {
+          folder.copy(); // says what of it cannot be looked into
+        }
         throw new PolicyFault(
             new PolicyFault.Fault(
                 folder.where(),
@@ -520,12 +523,15 @@ public final class Rollout implements AutoCloseable {
       return null; // no cycle was run here yet, or it is what decides
     }
     try {
-      policy.decide(Planner.named(now, policy));
+      folder.decides(policy, Planner.named(now, policy));
       return null;
-    } catch (RuleFailed e) {
+    } catch (PolicyFault e) {
       return new PolicyFault(
           new PolicyFault.Fault(
-              "rules", 0, null, "these rules fail on the queue as it is now: " + e.getMessage()));
+              "rules",
+              0,
+              null,
+              "these rules fail on the queue as it is now: " + e.faults().get(0).sentence()));
     }
   }
 

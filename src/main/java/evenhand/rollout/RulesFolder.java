@@ -1,6 +1,7 @@
 package evenhand.rollout;
 
 import evenhand.check.Check;
+import evenhand.facts.Snapshot;
 import evenhand.input.InputFault;
 import evenhand.policy.Policies;
 import evenhand.policy.Policy;
@@ -44,6 +45,11 @@ public final class RulesFolder {
     return files.read(path);
   }
 
+  /** Whether the folder is there at all; the copy in the jar always is. */
+  boolean isThere() {
+    return !(files instanceof RuleFiles.Folder at) || Files.isDirectory(at.folder());
+  }
+
   /** All rules as they are at this moment. */
   RuleFiles copy() throws PolicyFault {
     return files.copy();
@@ -61,10 +67,9 @@ public final class RulesFolder {
     }
     Map<String, byte[]> seen = new TreeMap<>();
     for (Path file : at.files(".drl", ".yaml")) {
-      // One that is too long to be read as rules is not read here either.
-      seen.put(
-          file.toString(),
-          Files.size(file) > RuleFiles.MAX_BYTES ? stamp(file) : Files.readAllBytes(file));
+      // One that is too long to be read as rules, or may not be read, is not read here either.
+      boolean read = Files.isReadable(file) && Files.size(file) <= RuleFiles.MAX_BYTES;
+      seen.put(file.toString(), read ? Files.readAllBytes(file) : stamp(file));
     }
     if (scenarios && Files.isDirectory(SCENARIOS)) {
       for (Path file : new RuleFiles.Folder(SCENARIOS).files(".yaml", ".yml")) {
@@ -109,6 +114,11 @@ public final class RulesFolder {
   /** A policy that loads, whatever scenarios say of it: one that is only to be compared. */
   Policy loads(RuleFiles from, String name) throws PolicyFault {
     return guarded(() -> Policies.load(from, name, Map.of()));
+  }
+
+  /** Lets a policy decide on a snapshot, and does nothing with it. */
+  void decides(Policy policy, Snapshot snapshot) throws PolicyFault {
+    guarded(() -> policy.decide(snapshot));
   }
 
   /** A policy as it is kept, warmed up by its scenarios: it passed them when it was planned. */

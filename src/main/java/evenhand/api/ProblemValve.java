@@ -23,7 +23,12 @@ public final class ProblemValve extends ErrorReportValve {
     if (status < 400 || response.getContentWritten() > 0 || !response.setErrorReported()) {
       return;
     }
-    Problem problem = problem(status);
+    Problem english = problem(status);
+    // The language is known where the headers could be read.
+    Problem problem = Tongue.told(english, request);
+    if (problem != english) {
+      response.setHeader("Content-Language", Tongue.KOREAN);
+    }
     try {
       response.setContentType("application/problem+json");
       response.getCoyoteResponse().doWrite(ByteBuffer.wrap(json(problem)));

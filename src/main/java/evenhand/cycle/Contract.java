@@ -264,6 +264,9 @@ public final class Contract {
         }
       }
     }
+    // Work that the cluster has lost counts until that is sure, beside what was given its GPUs.
+    allocated = Math.min(allocated, s.capacity());
+    unallocated = Math.min(unallocated, s.capacity() - allocated);
     int unused = Math.max(0, s.capacity() - allocated - unallocated - outside);
     int reserved =
         world.reservations().stream()

@@ -1,6 +1,6 @@
 // What runs where, at a glance.
 import { el, text, attr, fill, keyed, panel, state, chip } from "./dom.js";
-import { t, num, percent, since, clock, gpus, gpuHours, codeName, human, natural } from "./words.js";
+import { t, lang, num, percent, since, clock, gpus, gpuHours, codeName, human, natural } from "./words.js";
 import { get } from "./api.js";
 import { jobColour, accountTag, teamOf, teamColour, teamName } from "./colours.js";
 
@@ -89,7 +89,7 @@ export function open(root, { app, signal }) {
     });
     noneHappened.hidden = events.items.length > 0;
     keyed(happened, events.items, (v) => v.id, (v) => el("li", { class: "k-" + v.kind },
-      el("time", { datetime: v.at, title: v.at }, clock(v.at)), el("span", {}, v.job ? el("a", { href: "#/job/" + v.job }, human(v.message)) : human(v.message))), () => {});
+      el("time", { datetime: v.at, title: v.at }, clock(v.at)), el("span", {}, v.job ? el("a", { href: "#/job/" + v.job }, told(v)) : told(v))), () => {});
   }
 
   function meter(tile, part, value, detail) {
@@ -225,6 +225,10 @@ export function open(root, { app, signal }) {
     const box = tip.getBoundingClientRect();
     tip.style.left = Math.max(8, Math.min(x + 14, innerWidth - box.width - 8)) + "px";
     tip.style.top = (y + 18 + box.height > innerHeight ? Math.max(8, y - box.height - 10) : y + 18) + "px";
+  }
+  /** The service writes events down in English; what kind they are is said in the page's language. */
+  function told(v) {
+    return (lang() === "en" ? "" : t.or("event." + v.kind, v.kind) + ": ") + human(v.message);
   }
   function leaves(j) {
     return j.makes_room_for === "node" ? t("now.leaves.node", j.ends_by ? clock(j.ends_by) : "–") : t("now.leaves", j.makes_room_for, j.ends_by ? clock(j.ends_by) : "–");

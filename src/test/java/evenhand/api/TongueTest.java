@@ -28,6 +28,9 @@ class TongueTest {
     assertThat(problem.path("detail").asString()).isEqualTo("요청한 대상이 없습니다. (There is no job 77.)");
     assertThat(problem.path("code").asString()).isEqualTo("NOT_FOUND");
     assertThat(answer.headers().firstValue("Content-Language")).contains("ko");
+    HttpResponse<String> unread = SERVER.get("/v1/jobs/%00", "Accept-Language", "ko");
+    assertThat(unread.statusCode()).isEqualTo(400);
+    assertThat(unread.body()).contains("MALFORMED_REQUEST", "요청을 읽을 수 없습니다");
     for (String other : new String[] {"en", "de,ko;q=0.5", "*"}) {
       assertThat(SERVER.get("/v1/jobs/77", "Accept-Language", other).body())
           .contains("There is no such thing")

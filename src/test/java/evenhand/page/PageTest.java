@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -224,6 +225,13 @@ class PageTest extends PageInBrowser {
         "import('/page/words.js').then((w) => { window.keys = [w.keysOf('en'), w.keysOf('ko')]"
             + ".map((k) => k.join(' ')); })");
     awaiting("return !!window.keys");
+    List<String> keys = List.of(browser.run("return window.keys[0]").asString().split(" "));
+    for (evenhand.cycle.events.Event.Kind kind : evenhand.cycle.events.Event.Kind.values()) {
+      assertThat(keys).contains("event." + kind.word());
+    }
+    for (evenhand.rollout.Event.Kind kind : evenhand.rollout.Event.Kind.values()) {
+      assertThat(keys).contains("policy.kind." + kind.name().toLowerCase(Locale.ROOT));
+    }
     assertThat(browser.run("return window.keys[1]").asString())
         .isEqualTo(browser.run("return window.keys[0]").asString());
     browser.run(

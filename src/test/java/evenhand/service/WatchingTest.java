@@ -12,6 +12,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -98,6 +99,33 @@ class WatchingTest {
     timer.run();
     timer.run();
     assertThat(lasted(metrics(context), "R4")).isEqualTo(1);
+  }
+
+  private static void whoStandsByTellsNothingThatTheOtherTells(
+      ConfigurableApplicationContext context) throws Exception {
+    List<String> figures = List.of("evenhand_gpus{", "evenhand_nodes{", "evenhand_queue_jobs{");
+    assertThat(metrics(context)).contains(figures);
+    context
+        .getBean(CycleMeters.class)
+        .ran(
+            new CycleReport(
+                Instant.now(),
+                CycleReport.Result.STANDBY,
+                "another process decides",
+                null,
+                null,
+                null,
+                null,
+                null,
+                List.of(),
+                0,
+                List.of(),
+                0,
+                0,
+                0),
+            0);
+    assertThat(metrics(context)).doesNotContain(figures.toArray(String[]::new));
+    assertThat(value(metrics(context), "evenhand_leader")).isZero();
   }
 
   private static double lasted(String metrics, String end) {
@@ -193,6 +221,7 @@ class WatchingTest {
           .as("jobs and users are no tags")
           .doesNotContain("job=\"", "user=\"", "kim");
       aStoreThatRefusesTurnsTheHealthDown(context);
+      whoStandsByTellsNothingThatTheOtherTells(context);
     }
     there.addAll(used(metrics));
     String alerts = text("ops/alerts.yaml");

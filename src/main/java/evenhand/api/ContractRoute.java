@@ -8,7 +8,6 @@ import evenhand.input.Document;
 import evenhand.input.Field;
 import evenhand.input.Section;
 import evenhand.input.Shape;
-import evenhand.input.Spelling;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.enums.ParameterIn;
@@ -18,7 +17,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -43,6 +41,7 @@ class ContractRoute {
   static final Shape RESUME = Shape.of("the end of a drain", USER);
   static final Shape CHECKPOINT = Shape.of("a checkpoint", AT);
 
+  static final List<String> SOURCES = Query.words(NodeDrain.Source.values());
   static final List<String> STATES = List.of("up", "draining", "drained", "closed", "down");
 
   private final Contract contract;
@@ -83,10 +82,7 @@ class ContractRoute {
       description = "only nodes that are up, draining, drained, closed or down")
   Listing<Node> nodes(HttpServletRequest request) {
     Query query = Query.of(request, "node", "state");
-    String state = query.text("state");
-    if (state != null && !STATES.contains(state)) {
-      throw Query.fault("state", "is no state of a node; " + Spelling.hint(state, STATES));
-    }
+    query.word("state", "state of a node", STATES);
     return query.part(
         contract.nodes().stream()
             .map(Node::of)
@@ -95,10 +91,19 @@ class ContractRoute {
   }
 
   @GetMapping("/nodes/{node}/drains")
-  @Operation(summary = "When and why a node was drained, newest first")
+  @Operation(summary = "When and why a node was drained, newest first; the last 1,000 at most")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "source",
+      description = "only drains of evenhand or of slurm")
   Listing<Drain> drains(@PathVariable String node, HttpServletRequest request) {
-    Query query = Query.of(request);
-    return query.part(contract.history(node, Query.MOST).stream().map(Drain::of).toList());
+    Query query = Query.of(request, "source");
+    query.word("source", "source of a drain", SOURCES);
+    return query.part(
+        contract.history(node, Query.MOST).stream()
+            .map(Drain::of)
+            .filter(d -> query.admits("source", d.source()))
+            .toList());
   }
 
   @PostMapping("/nodes/{node}/drain")
@@ -195,7 +200,7 @@ class ContractRoute {
     static Drain of(NodeDrain d) {
       return new Drain(
           d.node(),
-          d.source().name().toLowerCase(Locale.ROOT),
+          Query.wordOf(d.source()),
           d.reason(),
           d.by(),
           d.since(),

@@ -46,9 +46,9 @@ class Description {
           Map.entry(
               "Submission",
               """
-          {"name": "train", "account": "KDG", "num_gpus": 1, "min_runtime_s": 0,
-           "script": "#!/bin/sh\\nsleep 30\\n", "env": {"EPOCHS": "3"}, "args": ["--fast"]}
-          """),
+              {"name": "train", "account": "KDG", "num_gpus": 1, "min_runtime_s": 0,
+               "script": "#!/bin/sh\\nsleep 30\\n", "env": {"EPOCHS": "3"}, "args": ["--fast"]}
+              """),
           Map.entry("Cancellation", "{}"),
           Map.entry("NewCheckpoint", "{\"at\": null}"),
           Map.entry("NewDrain", "{\"reason\": \"fan 3 is loud\"}"),
@@ -61,16 +61,16 @@ class Description {
           Map.entry(
               "NewTree",
               """
-          {"accounts": [{"id": "lab", "owners": ["kim"]},
-                        {"id": "KDG", "parent": "lab", "weight": 3, "users": ["lee"]},
-                        {"id": "BCG", "parent": "lab"}],
-           "reason": "a new year"}
-          """),
+              {"accounts": [{"id": "lab", "owners": ["kim"]},
+                            {"id": "KDG", "parent": "lab", "weight": 3, "users": ["lee"]},
+                            {"id": "BCG", "parent": "lab"}],
+               "reason": "a new year"}
+              """),
           Map.entry(
               "NewToken",
               """
-          {"name": "lee", "roles": ["submitter"], "accounts": ["KDG"], "expires_in_s": 7776000}
-          """),
+              {"name": "lee", "roles": ["submitter"], "accounts": ["KDG"], "expires_in_s": 7776000}
+              """),
           Map.entry("NewPolicyPlan", "{\"policy\": \"reservation\", \"days\": 1}"),
           Map.entry(
               "NewPolicy",
@@ -99,6 +99,9 @@ class Description {
           "/v1/jobs?state", JobsRoute.STATES,
           "/v1/nodes?state", ContractRoute.STATES,
           "/v1/ledger?kind", LedgerRoute.KINDS,
+          "/v1/nodes/{node}/drains?source", ContractRoute.SOURCES,
+          "/v1/policy/history?kind", PolicyRoute.KINDS,
+          "/v1/policy/plans?verdict", PolicyRoute.VERDICTS,
           "/v1/audit?outcome", AuditEntry.OUTCOMES);
 
   @Bean
@@ -146,8 +149,8 @@ class Description {
                 .type(SecurityScheme.Type.HTTP)
                 .scheme("bearer")
                 .description(
-                    "A token of evenhand token create, or of the site's own login; none is asked for"
-                        + " where security is off"));
+                    "A token of evenhand token create, or of the site's own login; none is asked"
+                        + " for where security is off"));
     api.addSecurityItem(new SecurityRequirement().addList(TOKEN));
     api.getPaths().get("/v1/access").getGet().security(List.of());
     api.getPaths().forEach(Description::complete);

@@ -4,7 +4,6 @@ import evenhand.cycle.Desk;
 import evenhand.cycle.JobOutputs;
 import evenhand.cycle.JobState;
 import evenhand.cycle.NewJob;
-import evenhand.input.Spelling;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.enums.ParameterIn;
@@ -86,10 +85,7 @@ class JobsRoute {
   @Parameter(in = ParameterIn.QUERY, name = "user", description = "only jobs of this user")
   Listing<Views.Job> jobs(HttpServletRequest request) {
     Query query = Query.of(request, "state", "account", "user");
-    String state = query.text("state");
-    if (state != null && !STATES.contains(state)) {
-      throw Query.fault("state", "is no state of a job; " + Spelling.hint(state, STATES));
-    }
+    String state = query.word("state", "state of a job", STATES);
     return Listing.of(
         desk.jobs(state, query.text("account"), query.text("user"), query.limit(), query.cursor()),
         Views.Job::of);

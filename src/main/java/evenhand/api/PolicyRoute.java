@@ -17,17 +17,21 @@ import evenhand.rollout.Rollout;
 import evenhand.rollout.RolloutBook;
 import evenhand.rollout.Shadow;
 import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.Parameter;
+import io.swagger.v3.oas.annotations.enums.ParameterIn;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -46,6 +50,9 @@ class PolicyRoute {
   private static final int MOST_TEXTS = 2000;
   private static final int LONGEST_TEXT = 1 << 20;
   private static final int MOST_DAYS = 3650;
+  static final List<String> KINDS = Query.words(Event.Kind.values());
+  static final List<String> VERDICTS =
+      Arrays.stream(PlanReport.Verdict.values()).map(Enum::name).toList();
   private static final String PATH = "a path below the rules folder, e.g. fit/F1.drl";
 
   private static final Field<String> BY =
@@ -127,9 +134,9 @@ class PolicyRoute {
       summary = "Work out what a change of the policy would do",
       description =
           "The rules are checked, recorded decisions are made again by both policies, and jobs are"
-              + " simulated by both. That takes a while: ask for the plan by its id until its state is"
-              + " no longer running. The body may be left out: the rules in the service's folder are"
-              + " planned.")
+              + " simulated by both. That takes a while: ask for the plan by its id until its state"
+              + " is no longer running. The body may be left out: the rules in the service's folder"
+              + " are planned.")
   Plan plan(HttpServletRequest request) throws IOException {
     Query.ofNothing(request);
     String nobody = Caller.by(request, "by", SubmissionForm.nobody());
@@ -151,8 +158,21 @@ class PolicyRoute {
 
   @GetMapping("/plans")
   @Operation(operationId = "policyPlans", summary = "Plans that are kept, newest first")
+  @Parameter(in = ParameterIn.QUERY, name = "policy", description = "only of this policy")
+  @Parameter(in = ParameterIn.QUERY, name = "by", description = "only those this user asked for")
+  @Parameter(in = ParameterIn.QUERY, name = "verdict", description = "only with this verdict")
   Listing<PlanLine> plans(HttpServletRequest request) {
-    return listing(Query.of(request), planner::plans, RolloutBook.Plan::id, PlanLine::of);
+    Query query = Query.of(request, "policy", "by", "verdict");
+    query.word("verdict", "verdict on a plan", VERDICTS);
+    return listing(
+        query,
+        planner::plans,
+        RolloutBook.Plan::id,
+        PlanLine::of,
+        p ->
+            query.admits("policy", p.policy())
+                && query.admits("by", p.by())
+                && query.admits("verdict", p.verdict()));
   }
 
   @GetMapping("/plans/{id}")
@@ -194,8 +214,21 @@ class PolicyRoute {
   @Operation(
       operationId = "policyHistory",
       summary = "Which policy was in force when, by whom and why, newest first")
+  @Parameter(in = ParameterIn.QUERY, name = "kind", description = "only changes of this kind")
+  @Parameter(in = ParameterIn.QUERY, name = "policy", description = "only to this policy")
+  @Parameter(in = ParameterIn.QUERY, name = "by", description = "only those that this user made")
   Listing<Entry> history(HttpServletRequest request) {
-    return listing(Query.of(request), rollout::history, Event::id, Entry::of);
+    Query query = Query.of(request, "kind", "policy", "by");
+    query.word("kind", "kind of change", KINDS);
+    return listing(
+        query,
+        rollout::history,
+        Event::id,
+        Entry::of,
+        e ->
+            query.admits("kind", e.kind())
+                && query.admits("policy", e.policy())
+                && query.admits("by", e.by()));
   }
 
   @GetMapping("/shadow")
@@ -223,9 +256,18 @@ class PolicyRoute {
   @GetMapping("/shadow/differences")
   @Operation(
       summary = "Decisions in which the shadow differed, newest first; the last 200 are kept")
+  @Parameter(
+      in = ParameterIn.QUERY,
+      name = "hash",
+      description = "only of the shadow with this hash")
   Listing<Differs> differences(HttpServletRequest request) {
+    Query query = Query.of(request, "hash");
     return listing(
-        Query.of(request), shadow::differences, RolloutBook.ShadowDifference::id, Differs::of);
+        query,
+        shadow::differences,
+        RolloutBook.ShadowDifference::id,
+        Differs::of,
+        d -> query.admits("hash", d.hash()));
   }
 
   private Section read(HttpServletRequest request, Shape shape) throws IOException {
@@ -235,15 +277,32 @@ class PolicyRoute {
     return section;
   }
 
+  /**
+   * @param read so many entries, the newest of those before an id
+   * @param wanted what the query's filters admit
+   */
   private static <A, B> Listing<B> listing(
       Query query,
       BiFunction<Integer, Long, List<A>> read,
       ToLongFunction<A> id,
-      Function<A, B> view) {
+      Function<A, B> view,
+      Predicate<B> wanted) {
     int limit = query.limit();
+    long before = FrontDesk.before(query.cursor());
+    List<A> found = new ArrayList<>();
+    List<A> part;
+    do {
+      part = read.apply(limit + 1, before);
+      for (A entry : part) {
+        before = id.applyAsLong(entry);
+        if (wanted.test(view.apply(entry))) {
+          found.add(entry);
+        }
+      }
+    } while (part.size() > limit && found.size() <= limit);
     return Listing.of(
         FrontDesk.part(
-            read.apply(limit + 1, FrontDesk.before(query.cursor())),
+            found.subList(0, Math.min(found.size(), limit + 1)),
             limit,
             a -> Long.toString(id.applyAsLong(a))),
         view);
@@ -284,7 +343,7 @@ class PolicyRoute {
     static Plan of(Planner.Standing s) {
       return new Plan(
           Long.toString(s.id()),
-          s.state().name().toLowerCase(Locale.ROOT),
+          Query.wordOf(s.state()),
           s.doing(),
           s.done(),
           s.of(),
@@ -336,7 +395,7 @@ class PolicyRoute {
       return new Entry(
           Long.toString(e.id()),
           e.at(),
-          e.kind().name().toLowerCase(Locale.ROOT),
+          Query.wordOf(e.kind()),
           e.policy(),
           e.hash(),
           e.from(),

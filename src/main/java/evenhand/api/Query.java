@@ -6,8 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 
@@ -118,10 +120,32 @@ final class Query {
     return value == null || value.isEmpty() ? null : value;
   }
 
+  /**
+   * A filter's value where only these words mean anything; null when it is not given.
+   *
+   * @param of what they are words of, e.g. {@code state of a job}
+   */
+  String word(String name, String of, List<String> words) {
+    String value = text(name);
+    if (value != null && !words.contains(value)) {
+      throw fault(name, "is no " + of + "; " + Spelling.hint(value, words));
+    }
+    return value;
+  }
+
   /** Whether an entry with this value is asked for: it is, or nothing is said of it. */
   boolean admits(String name, String value) {
     String wanted = text(name);
     return wanted == null || wanted.equals(value);
+  }
+
+  /** How values of an enumeration stand in answers and filters. */
+  static String wordOf(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT);
+  }
+
+  static List<String> words(Enum<?>... values) {
+    return Arrays.stream(values).map(Query::wordOf).toList();
   }
 
   /** A filter's value as a time of the years 0000 to 9999; null when it is not given. */

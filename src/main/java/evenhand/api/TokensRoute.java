@@ -14,7 +14,6 @@ import evenhand.input.Document;
 import evenhand.input.Field;
 import evenhand.input.Section;
 import evenhand.input.Shape;
-import evenhand.input.Spelling;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.enums.ParameterIn;
@@ -193,10 +192,7 @@ class TokensRoute {
   @Parameter(in = ParameterIn.QUERY, name = "to", description = "before this time, ISO 8601")
   Listing<Audited> audit(HttpServletRequest request) {
     Query query = Query.of(request, "user", "path", "outcome", "from", "to");
-    String outcome = query.text("outcome");
-    if (outcome != null && !AuditEntry.OUTCOMES.contains(outcome)) {
-      throw Query.fault("outcome", "is none; " + Spelling.hint(outcome, AuditEntry.OUTCOMES));
-    }
+    String outcome = query.word("outcome", "outcome of a change", AuditEntry.OUTCOMES);
     AuditBook.Filter filter =
         new AuditBook.Filter(
             query.text("user"), query.text("path"), outcome, query.time("from"), query.time("to"));

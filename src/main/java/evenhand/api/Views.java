@@ -13,7 +13,6 @@ import evenhand.policy.AccountTree;
 import io.swagger.v3.oas.annotations.media.Schema;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** What {@link Desk} answers, in the words of the API. */
@@ -156,7 +155,7 @@ final class Views {
           f == null ? null : f.above(),
           f == null ? null : Step.of(f.first()),
           f == null ? null : Step.of(f.second()),
-          f == null ? null : f.cause().name().toLowerCase(Locale.ROOT),
+          f == null ? null : Query.wordOf(f.cause()),
           f == null || f.cause() != AccountTree.Cause.RATIO
               ? null
               : finite(f.second().ratio() - f.first().ratio()),

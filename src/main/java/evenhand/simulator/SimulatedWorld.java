@@ -205,7 +205,7 @@ final class SimulatedWorld {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }
     for (AccountSetup setup : accounts) {
-      Purse purse = new Purse(setup, settings.lookback(), policy.chargeUnit());
+      Purse purse = new Purse(setup, settings.window(policy).orElse(null), policy.chargeUnit());
       purses.put(setup.id(), purse);
       purseList.add(purse);
     }

@@ -186,27 +186,9 @@ public final class Simulation {
       for (TraceJob job : jobs) {
         courses.add(new JobCourse(job, accounts.accountOf(job)));
       }
-      CycleSettings d = CycleSettings.DEFAULT;
-      CycleSettings settings =
-          new CycleSettings(
-              d.cluster(),
-              d.staleAfter(),
-              policy.lookback().orElse(null),
-              d.goneAfter(),
-              d.goneReadings(),
-              d.maxNodeFailures(),
-              d.maxAttempts(),
-              d.pause(),
-              d.maxPause(),
-              d.maxTries(),
-              d.giveUpAfter(),
-              d.pendingLimit(),
-              d.slack(),
-              d.ordersPerCycle(),
-              d.failuresPerCycle());
       world =
           new SimulatedWorld(
-              policy, cluster, setups, courses, settings, leaveAfter, happenings::add);
+              policy, cluster, setups, courses, CycleSettings.DEFAULT, leaveAfter, happenings::add);
     }
 
     Result run() {

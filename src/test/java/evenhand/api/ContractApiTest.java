@@ -88,7 +88,8 @@ class ContractApiTest {
 
       JsonNode resumed = client.post("/v1/nodes/n1/resume", "{\"user\":\"ops\"}", 200);
       assertThat(resumed.get("state").asString()).isEqualTo("up");
-      JsonNode past = client.get("/v1/nodes/n1/drains").get("items").get(0);
+      JsonNode past = client.get("/v1/nodes/n1/drains?source=evenhand").get("items").get(0);
+      assertThat(client.get("/v1/nodes/n1/drains?source=slurm").get("items")).isEmpty();
       assertThat(past.get("drained_by").asString()).isEqualTo("ops");
       assertThat(past.get("ended_at").asString()).isEqualTo(clock.instant().toString());
       client.post("/v1/cycle", "", 200);

@@ -199,8 +199,34 @@ class PolicyRolloutTest {
               "whole nodes stay free",
               "first",
               "settings");
+      listed(first, edited);
       refusals();
     }
+  }
+
+  private void listed(String first, String edited) throws Exception {
+    assertThat(get("/v1/policy/history?kind=applied").path("items"))
+        .extracting(e -> e.path("hash").asString())
+        .containsExactly(edited);
+    JsonNode one = get("/v1/policy/history?policy=fifo&limit=1");
+    assertThat(one.path("items").path(0).path("kind").asString()).isEqualTo("rolled_back");
+    JsonNode rest =
+        get("/v1/policy/history?policy=fifo&cursor=" + one.path("next_cursor").asString());
+    assertThat(rest.path("items"))
+        .extracting(e -> e.path("kind").asString())
+        .containsExactly("applied", "first");
+    JsonNode byKim = get("/v1/policy/history?by=kim&limit=1");
+    assertThat(byKim.path("items")).hasSize(1);
+    assertThat(byKim.path("next_cursor").isNull() || byKim.path("next_cursor").isMissingNode())
+        .isTrue();
+    assertThat(get("/v1/policy/history?by=nobody").path("items")).isEmpty();
+    assertThat(get("/v1/policy/history?kind=aplied").path("errors").path(0).toString())
+        .contains("kind", "did you mean applied?");
+    assertThat(get("/v1/policy/plans?verdict=PASSES&by=kim").path("items"))
+        .extracting(e -> e.path("hash").asString())
+        .contains(edited);
+    assertThat(get("/v1/policy/plans?policy=budget").path("items")).isEmpty();
+    assertThat(get("/v1/policy/shadow/differences?hash=" + first).path("items")).isEmpty();
   }
 
   private int metric(String name) throws Exception {

@@ -122,7 +122,6 @@ class SimulationAgreesWithServiceTest {
             return Duration.ofNanos(micros * 1000);
           });
       cluster.leaveTimes(order -> world.leaveAfter());
-      CycleSettings d = CycleSettings.DEFAULT;
       cycle =
           new Cycle(
               store,
@@ -131,22 +130,7 @@ class SimulationAgreesWithServiceTest {
               () -> policy,
               Recorder.NOTHING,
               clock,
-              new CycleSettings(
-                  d.cluster(),
-                  d.staleAfter(),
-                  policy.lookback().orElse(null),
-                  d.goneAfter(),
-                  d.goneReadings(),
-                  d.maxNodeFailures(),
-                  d.maxAttempts(),
-                  d.pause(),
-                  d.maxPause(),
-                  d.maxTries(),
-                  d.giveUpAfter(),
-                  d.pendingLimit(),
-                  d.slack(),
-                  d.ordersPerCycle(),
-                  d.failuresPerCycle()));
+              CycleSettings.DEFAULT);
     }
 
     private JobCourse course(String stored) {

@@ -39,7 +39,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
-@Warmup(iterations = 15)
+@Warmup(iterations = 60)
 @Measurement(iterations = 30)
 @Fork(value = 1, jvmArgs = "-Xmx512m")
 public class BudgetBenchmark {

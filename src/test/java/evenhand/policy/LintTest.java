@@ -157,7 +157,9 @@ class LintTest {
     edit(
         "dispatch/D4.drl",
         "$turn : Turn(",
-        "// matches \"(a+)+\"\n    not Request( user matches \"" + expression + "\" )\n    $turn : Turn(");
+        "// matches \"(a+)+\"\n    not Request( user matches \""
+            + expression
+            + "\" )\n    $turn : Turn(");
     assertThat(Policies.load(Optional.of(rules), "reservation", Map.of()).name())
         .isEqualTo("reservation");
   }

@@ -314,7 +314,8 @@ final class Lint {
         String letters = ONE_LETTER.matcher(expression).replaceAll("x");
         if (REPEATED_GROUP.matcher(letters).find()) {
           why = "no group in it may be repeated or meant again; repeat single letters or [sets]";
-        } else if (REPEATED.matcher(KEPT.matcher(letters).replaceAll("")).results().count() > MOST_REPEATED) {
+        } else if (REPEATED.matcher(KEPT.matcher(letters).replaceAll("")).results().count()
+            > MOST_REPEATED) {
           why =
               "at most "
                   + MOST_REPEATED

@@ -176,6 +176,28 @@ final class Lint {
               + "|getMethods?|getDeclared\\w*|getFields?|getConstructors?|getResource\\w*|getModule"
               + "|getRecordComponents|getProtectionDomain|currentTimeMillis|nanoTime)\\b");
 
+  /** Where a rule asks for a regular expression, and the text that follows if one does. */
+  private static final Pattern EXPRESSION =
+      Pattern.compile(
+          "\\b(?<by>matches|replaceAll|replaceFirst|split)\\b\\s*+\\(?+\\s*+"
+              + "(?<quoted>\"(?<text>[^\"\n]*+)\"(?!\\s*+\\+))?+");
+
+  /** Of a regular expression: escaped letters and sets of letters, each of which is one letter. */
+  private static final Pattern ONE_LETTER =
+      Pattern.compile("\\\\[^0-9k]|\\[\\^?\\]?(?:[^\\]\\\\]|\\\\.)*+\\]");
+
+  /** A group that repeats, or one that is meant again, by number or by name. */
+  private static final Pattern REPEATED_GROUP = Pattern.compile("\\)[*+{]|\\\\");
+
+  /** What repeats a letter and never gives one back: it adds nothing to try. */
+  private static final Pattern KEPT = Pattern.compile("(?:[*+?]|\\{[0-9,]++\\})\\+");
+
+  /** What repeats a letter and may give some back. */
+  private static final Pattern REPEATED = Pattern.compile("[*+]|\\{[0-9,]++\\}");
+
+  /** So many of them in one expression try no more than the square of the text's length. */
+  private static final int MOST_REPEATED = 2;
+
   /** Quotes as word processors make them. */
   private static final Pattern CURLY =
       Pattern.compile("[\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb]");
@@ -270,6 +292,47 @@ final class Lint {
     }
   }
 
+  /**
+   * What an expression costs is not counted while it is asked ({@link Effort}), and some never come
+   * to an end on a text that somebody may submit: those that repeat what repeats, or repeat much,
+   * are refused. What is left costs the square of the text's length, times the ways to choose among
+   * alternatives, which the rule itself spells out.
+   */
+  private void onlyQuickExpressions(String[] lines) {
+    String code = blank(text);
+    Matcher m = EXPRESSION.matcher(text);
+    while (m.find()) {
+      if (!code.startsWith(m.group("by"), m.start())) {
+        continue; // in a comment or a text
+      }
+      String why = null;
+      if (m.group("quoted") == null) {
+        why = "its expression must stand there as one text in quotes";
+      } else {
+        // A backslash is written twice in a text.
+        String expression = m.group("text").replace("\\\\", "\\");
+        String letters = ONE_LETTER.matcher(expression).replaceAll("x");
+        if (REPEATED_GROUP.matcher(letters).find()) {
+          why = "no group in it may be repeated or meant again; repeat single letters or [sets]";
+        } else if (REPEATED.matcher(KEPT.matcher(letters).replaceAll("")).results().count()
+            > MOST_REPEATED) {
+          why =
+              "at most "
+                  + MOST_REPEATED
+                  + " of its *, + and {n} may give back what they took; write *+ and ++ for those"
+                  + " that need not";
+        }
+      }
+      if (why != null) {
+        int line = line(text, m.start());
+        fault(
+            line,
+            ruleAt(lines, line),
+            "asks " + m.group("by") + ", which may take for ever on a long text: " + why);
+      }
+    }
+  }
+
   private boolean isKnown(String name) {
     return KNOWN.contains(name) || conclusions.contains(name);
   }
@@ -293,6 +356,7 @@ final class Lint {
       }
     }
     onlyKnownNames(lines);
+    onlyQuickExpressions(lines);
     DrlParser parser = new DrlParser(LanguageLevelOption.DRL6);
     try {
       parsed = parser.parse(false, RuleCompiler.HEADER + text);

@@ -5,6 +5,8 @@ import evenhand.slurm.SlurmSettings;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -83,6 +85,9 @@ final class SettingNames {
           "demo");
 
   private final Set<String> known = new TreeSet<>(SINGLE);
+
+  /** Of those, in bare letters, what has one value and is no list. */
+  private final Set<String> single = new HashSet<>();
   private final Set<String> free = new TreeSet<>();
 
   SettingNames() {
@@ -100,12 +105,16 @@ final class SettingNames {
           && list.getActualTypeArguments()[0] instanceof Class<?> of) {
         type = of;
       }
+      boolean many = Collection.class.isAssignableFrom(component.getType()) || type.isArray();
       if (type == Map.class) {
         free.add(name);
       } else if (type.isRecord()) {
         collect(name, type);
       } else {
         known.add(name);
+        if (!many) {
+          single.add(bare(name));
+        }
       }
     }
   }
@@ -181,6 +190,9 @@ final class SettingNames {
 
   private String ofOurs(String name, Object value) {
     String plain = INDEX.matcher(name).replaceAll("");
+    if (name.endsWith("]") && single.contains(bare(plain))) {
+      return "is an entry of a list, and " + plain + " is one value";
+    }
     if (isKnown(plain, SettingNames::bare)) {
       return null;
     }

@@ -150,6 +150,9 @@ final class SettingsCheck {
     for (String name : List.of("requests-per-minute", "jobs-per-user")) {
       count("evenhand.api." + name, read("evenhand.api." + name, Integer.class, 0), 0);
     }
+    // These two words are told also where a name is wrong, and each beside the other.
+    told(() -> Mode.of(environment));
+    told(() -> Security.isOn(environment));
     if (allNamesRight) {
       told(settings::hooks);
       told(() -> site(settings, slurm));

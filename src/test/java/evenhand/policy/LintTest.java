@@ -120,6 +120,50 @@ class LintTest {
     assertThat(faults().get(0).toString()).contains(file + ":", said);
   }
 
+  /** They would hold a cycle up for ever over a user whose name is long. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "matches \"(a+)+$\"                | no group in it may be repeated",
+        "matches \"(.*a){12}b\"            | no group in it may be repeated",
+        "matches \"(a+)\\\\1b\"            | no group in it may be repeated or meant again",
+        "matches \"(?<n>a+)\\\\k<n>b\"     | no group in it may be repeated or meant again",
+        "matches \".*.*.*b\"               | at most 2 of its",
+        "matches \"a*?[)]+b{2,}c\"         | at most 2 of its",
+        "not matches \"(a+)+$\"            | no group in it may be repeated",
+        "matches account                   | must stand there as one text",
+        "matches \"a\" + \"b\"             | must stand there as one text",
+        "matches( \"(a*)*\" )              | no group in it may be repeated",
+        ".replaceAll( \"(a*)*\", \"\" ) == \"\" | no group in it may be repeated",
+        ".split( account ).length == 1     | must stand there as one text",
+      })
+  void expressionsThatMayTakeForEverAreRefused(String asked, String said) throws IOException {
+    String user = "user" + (asked.startsWith(".") ? "" : " ") + asked;
+    edit("dispatch/D4.drl", "$turn : Turn(", "Request( " + user + " )\n    $turn : Turn(");
+    assertThat(faults().get(0).toString()).startsWith("dispatch/D4.drl:7:").contains(said);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "kim|lee|park.*",
+        "svc-[a-z]++-[0-9]++.*",
+        "(svc|bot)-?[a-z]+[0-9]{2}",
+        "[(a+)*]x\\\\)+y\\\\.z*",
+      })
+  void otherExpressionsMayBeAsked(String expression) throws Exception {
+    edit(
+        "dispatch/D4.drl",
+        "$turn : Turn(",
+        "// matches \"(a+)+\"\n    not Request( user matches \""
+            + expression
+            + "\" )\n    $turn : Turn(");
+    assertThat(Policies.load(Optional.of(rules), "reservation", Map.of()).name())
+        .isEqualTo("reservation");
+  }
+
   /** Ways out of the rules that were thought of: each is refused before anything is compiled. */
   @ParameterizedTest
   @ValueSource(

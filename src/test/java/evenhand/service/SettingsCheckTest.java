@@ -95,6 +95,8 @@ class SettingsCheckTest {
         "--evenhand.events.max-clients=0 | evenhand.events.max-clients | at least 1",
         "--evenhand.webhooks[0].url=chat | evenhand.webhooks[0].url | https://",
         "--evenhand.webhooks[0].name=chat | evenhand.webhooks[0].url | https://",
+        "--evenhand.keep[0]=30d | evenhand.keep[0] | evenhand.keep is one value",
+        "--evenhand.cycle.interval[1]=5s | interval[1] | evenhand.cycle.interval is one value",
         "--evenhand.api.max-body=huge | huge | 2MB",
         "--evenhand.api.max-body=1B | 1B | from 1024",
         "--server.adress=0.0.0.0 | server.adress | server.address?",
@@ -150,6 +152,19 @@ class SettingsCheckTest {
         .anySatisfy(line -> assertThat(line).contains("evenhand.accounts is empty"))
         .anySatisfy(line -> assertThat(line).contains("nodes[0].tier"))
         .anySatisfy(line -> assertThat(line).contains("nodes[0].gpus is 0"));
+    assertThat(
+            fault(
+                    environment(
+                        Map.of(),
+                        "--evenhand.cluster=cloud",
+                        "--evenhand.security=maybe",
+                        "--evenhand.cycle.intervall=5s"))
+                .getMessage()
+                .lines())
+        .hasSize(3)
+        .anySatisfy(line -> assertThat(line).contains("cloud", "slurm or simulated"))
+        .anySatisfy(line -> assertThat(line).contains("maybe", "on or off"))
+        .anySatisfy(line -> assertThat(line).contains("intervall"));
     // What is missing may stand under the name that is no setting, and is not told as missing.
     assertThat(
             fault(

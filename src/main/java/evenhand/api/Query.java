@@ -50,7 +50,9 @@ final class Query {
         throw fault(name, "stands here more than once; give it once");
       }
     }
-    return new Query(request);
+    Query query = new Query(request);
+    List.of(filters).forEach(query::text); // also where there is nothing to hold them against
+    return query;
   }
 
   /** The parameters of a request that is no list; all others are refused. */

@@ -88,6 +88,7 @@ final class SettingNames {
 
   /** Of those, in bare letters, what has one value and is no list. */
   private final Set<String> single = new HashSet<>();
+
   private final Set<String> free = new TreeSet<>();
 
   SettingNames() {

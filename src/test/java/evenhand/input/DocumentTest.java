@@ -203,4 +203,13 @@ class DocumentTest {
                     "items[].gpus", "a whole number from 1 to 8", "1", "GPUs it has")));
     assertTrue(TOP.explain().stream().anyMatch(e -> e.path().equals("tiers.NAME.gpus")));
   }
+
+  @Test
+  void whatAFaultNamesCanBeRead() {
+    assertEquals(
+        "a.csv:1: ab\uFFFD\uFFFD[31m: is no column",
+        new Fault("a.csv", 1, "ab\0\u001b[31m", "is no column").toString());
+    String cut = new Fault("a.csv", 1, "x".repeat(5000), "is no column").toString();
+    assertEquals("a.csv:1: " + "x".repeat(200) + "…: is no column", cut);
+  }
 }

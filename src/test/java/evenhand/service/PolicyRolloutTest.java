@@ -226,6 +226,8 @@ class PolicyRolloutTest {
         .extracting(e -> e.path("hash").asString())
         .contains(edited);
     assertThat(get("/v1/policy/plans?policy=budget").path("items")).isEmpty();
+    assertThat(get("/v1/policy/shadow/differences?hash=%00").path("errors").path(0).toString())
+        .contains("hash", "holds a NUL character");
     assertThat(get("/v1/policy/shadow/differences?hash=" + first).path("items")).isEmpty();
   }
 

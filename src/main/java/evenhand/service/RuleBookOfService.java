@@ -145,7 +145,10 @@ final class RuleBookOfService implements RuleBook {
             ? "Nothing was counted yet: no decision is recorded."
             : "Counts are of recorded outcomes, by whole clock hours, since "
                 + since
-                + (onlyHash == null ? "." : ", of this policy alone.");
+                + (onlyHash == null
+                    ? "."
+                    : ", of this policy alone. The scenarios are those at hand today: they are no"
+                        + " part of a policy, and are not kept with it.");
       }
     };
   }

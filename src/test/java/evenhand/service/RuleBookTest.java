@@ -97,6 +97,8 @@ class RuleBookTest {
       assertThat(clause(then, "D4").text()).startsWith("D4  A job that can neither");
       assertThat(then.markdown()).contains("## D4 ").contains("| at | given | expected |");
       assertThat(clause(then, "D1").lastDay()).isEqualTo(1);
+      assertThat(then.counts()).contains("The scenarios are those at hand today");
+      assertThat(now.counts()).doesNotContain("at hand today");
       Desk.Refused none = catchThrowableOfType(Desk.Refused.class, () -> book.doc("sha256:0000"));
       assertThat(none.code()).isEqualTo("NOT_FOUND");
 

@@ -35,10 +35,19 @@ public final class Browser implements AutoCloseable {
    */
   public Browser(String... arguments) throws IOException, InterruptedException {
     Path program = RealParts.findProgram("chromedriver").orElseThrow();
-    driver = new ProcessBuilder(program.toString(), "--port=0").redirectErrorStream(true).start();
+    Process started = null;
     String port = null;
+    // The port that is free for one family of addresses may be taken for the other: it ends then.
+    for (int i = 0; i < 5 && port == null; i++) {
+      started =
+          new ProcessBuilder(program.toString(), "--port=0").redirectErrorStream(true).start();
+      port = port(started);
+    }
+    driver = started;
+    if (port == null) {
+      throw new IOException("chromedriver ended five times without saying its port");
+    }
     try {
-      port = port(driver);
       root = "http://127.0.0.1:" + port;
       List<String> all =
           new ArrayList<>(
@@ -73,6 +82,7 @@ public final class Browser implements AutoCloseable {
     }
   }
 
+  /** Null when it has ended without saying it. */
   private static String port(Process driver) throws IOException {
     BufferedReader lines =
         new BufferedReader(new InputStreamReader(driver.getInputStream(), StandardCharsets.UTF_8));
@@ -95,7 +105,7 @@ public final class Browser implements AutoCloseable {
         return port;
       }
     }
-    throw new IOException("chromedriver ended without saying its port");
+    return null;
   }
 
   private JsonNode call(String method, String url, Object body)

@@ -106,13 +106,9 @@ class AccountsRoute {
       description = "only those whose owners or users name this user")
   Listing<Account> accounts(HttpServletRequest request) {
     Query query = Query.of(request, "retired", "parent", "user");
-    String retired = query.text("retired");
-    if (retired != null && !List.of("true", "false").contains(retired)) {
-      throw Query.fault("retired", "must be true or false");
-    }
     String user = query.text("user");
     return query.part(
-        desk.accounts("true".equals(retired)).stream()
+        desk.accounts(query.flag("retired")).stream()
             .filter(a -> query.admits("parent", a.parent()))
             .filter(a -> user == null || a.owners().contains(user) || a.users().contains(user))
             .map(Account::of)

@@ -107,7 +107,7 @@ class LedgerRoute {
             job,
             query.text("node"),
             query.text("tier"),
-            kind(query.text("kind"), by == null ? ROW_KINDS : KINDS),
+            query.word("kind", "kind here", by == null ? ROW_KINDS : KINDS),
             query.time("from"),
             query.time("to"));
     return by == null
@@ -142,13 +142,6 @@ class LedgerRoute {
       throw Query.fault("job", "is no id of a job: a whole number is, as it was given");
     }
     return text == null ? null : Long.valueOf(text);
-  }
-
-  private static String kind(String text, List<String> known) {
-    if (text != null && !known.contains(text)) {
-      throw Query.fault("kind", "is no kind here; " + Spelling.hint(text, known));
-    }
-    return text;
   }
 
   /** A line of sums: what it is summed by under its own names, then the sums. */

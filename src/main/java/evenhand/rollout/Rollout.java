@@ -480,8 +480,11 @@ public final class Rollout implements AutoCloseable {
                 "cannot be read; put the folder back, or restart with another"));
       }
       policy = folder.passed(folder.copy(), row.policy(), set);
-      PolicyFault failed = policy.hash().equals(row.hash()) ? null : failedBefore(policy.hash());
-      failed = failed == null ? failsNow(policy) : failed;
+      PolicyFault failed = null;
+      if (!policy.hash().equals(row.hash())) { // what decides has shown what it can do
+        failed = failedBefore(policy.hash());
+        failed = failed == null ? failsNow(policy) : failed;
+      }
       atHand = policy.hash();
       if (failed != null) {
         throw failed;
@@ -519,8 +522,8 @@ public final class Rollout implements AutoCloseable {
    */
   private PolicyFault failsNow(Policy policy) {
     Snapshot now = latest;
-    if (now == null || policy.hash().equals(row.hash())) {
-      return null; // no cycle was run here yet, or it is what decides
+    if (now == null) {
+      return null; // no cycle was run here yet
     }
     try {
       folder.decides(policy, Planner.named(now, policy));

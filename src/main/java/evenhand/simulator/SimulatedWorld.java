@@ -60,7 +60,7 @@ final class SimulatedWorld {
 
   private final Policy policy;
   private final ClusterPlan cluster;
-  private final CycleSettings settings;
+  private final CycleSettings settings = CycleSettings.DEFAULT;
   private final Consumer<Happening> happened;
   private final List<JobCourse> courses;
 
@@ -188,12 +188,10 @@ final class SimulatedWorld {
       ClusterPlan cluster,
       List<AccountSetup> accounts,
       List<JobCourse> courses,
-      CycleSettings settings,
       Duration leaveAfter,
       Consumer<Happening> happened) {
     this.policy = policy;
     this.cluster = cluster;
-    this.settings = settings;
     this.happened = happened;
     this.courses = courses;
     this.leaving = settings.leaving(policy);
@@ -204,8 +202,9 @@ final class SimulatedWorld {
     for (ClusterPlan.Gpus gpus : cluster.placements()) {
       places.put(key(gpus.node(), gpus.tier().name()), new Place(gpus));
     }
+    Duration window = settings.window(policy).orElse(null);
     for (AccountSetup setup : accounts) {
-      Purse purse = new Purse(setup, settings.window(policy).orElse(null), policy.chargeUnit());
+      Purse purse = new Purse(setup, window, policy.chargeUnit());
       purses.put(setup.id(), purse);
       purseList.add(purse);
     }

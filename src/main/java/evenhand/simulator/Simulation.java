@@ -1,7 +1,6 @@
 package evenhand.simulator;
 
 import evenhand.cycle.AccountSetup;
-import evenhand.cycle.CycleSettings;
 import evenhand.facts.Running;
 import evenhand.facts.Snapshot;
 import evenhand.outcomes.Decided;
@@ -186,9 +185,7 @@ public final class Simulation {
       for (TraceJob job : jobs) {
         courses.add(new JobCourse(job, accounts.accountOf(job)));
       }
-      world =
-          new SimulatedWorld(
-              policy, cluster, setups, courses, CycleSettings.DEFAULT, leaveAfter, happenings::add);
+      world = new SimulatedWorld(policy, cluster, setups, courses, leaveAfter, happenings::add);
     }
 
     Result run() {

@@ -56,6 +56,7 @@ public final class FrontDesk implements Desk {
         policy,
         latest,
         Recorder.NOTHING,
+        new PastPolicies(),
         job -> Optional.empty(),
         StartEstimates.NONE,
         RuleAlarm.UNHEARD,
@@ -67,6 +68,7 @@ public final class FrontDesk implements Desk {
    * @param latest what the cycle of this process found last: {@code cycle::latest}
    * @param recorder reads recorded decisions and snapshots, for what another process decided and
    *     for what was decided before
+   * @param past policies that decided before, as loaded again
    * @param objections what the cluster would not take of a submission
    * @param estimates remembers what was told about starts
    * @param alarm told when a rule of admission or of settlement fails
@@ -76,6 +78,7 @@ public final class FrontDesk implements Desk {
       Supplier<Policy> policy,
       Supplier<Cycle.Latest> latest,
       Recorder recorder,
+      PastPolicies past,
       Function<NewJob, Optional<Objection>> objections,
       StartEstimates estimates,
       RuleAlarm alarm,
@@ -89,7 +92,7 @@ public final class FrontDesk implements Desk {
     this.alarm = alarm;
     this.submissions =
         new Submissions(store, policy, latest, objections, alarm, stands, settings, clock);
-    this.why = new Why(store, policy, latest, stands, verdicts, recorder, estimates, clock);
+    this.why = new Why(store, policy, latest, stands, verdicts, recorder, past, estimates, clock);
     this.clock = clock;
   }
 

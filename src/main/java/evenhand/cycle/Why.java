@@ -67,7 +67,7 @@ final class Why {
   private final Story story;
   private final StartEstimates estimates;
   private final Object simulating = new Object();
-  private final PastPolicies past = new PastPolicies();
+  private final PastPolicies past;
   private final Clock clock;
   private final Object looking = new Object();
   private volatile Seen seen;
@@ -92,6 +92,7 @@ final class Why {
       WorldNow stands,
       Verdicts verdicts,
       Recorder recorder,
+      PastPolicies past,
       StartEstimates estimates,
       Clock clock) {
     this.store = store;
@@ -100,6 +101,7 @@ final class Why {
     this.stands = stands;
     this.verdicts = verdicts;
     this.recorder = recorder;
+    this.past = past;
     this.story = new Story(store, recorder);
     this.estimates = estimates;
     this.clock = clock;

@@ -299,6 +299,7 @@ class Wiring {
       PolicyInForce policy,
       Cycle cycle,
       Recorder recorder,
+      PastPolicies past,
       Mode mode,
       Objections objections,
       PostgresAccess book,
@@ -314,6 +315,7 @@ class Wiring {
         policy,
         cycle::latest,
         recorder,
+        past,
         job -> {
           limit.check(job);
           return mode == Mode.SLURM ? objections.to(job) : objections.toScript(job);

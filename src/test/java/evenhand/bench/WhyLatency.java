@@ -5,6 +5,7 @@ import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
+import evenhand.cycle.PastPolicies;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
 import evenhand.cycle.RuleAlarm;
@@ -97,6 +98,7 @@ public final class WhyLatency {
               () -> policy,
               cycle::latest,
               recorder,
+              new PastPolicies(),
               job -> Optional.empty(),
               StartEstimates.NONE,
               RuleAlarm.UNHEARD,

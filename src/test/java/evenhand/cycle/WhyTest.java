@@ -58,6 +58,7 @@ class WhyTest {
             () -> policy,
             cycle::latest,
             recorder,
+            new PastPolicies(),
             job -> Optional.empty(),
             estimates(),
             RuleAlarm.UNHEARD,

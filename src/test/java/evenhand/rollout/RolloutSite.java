@@ -5,6 +5,7 @@ import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleReport;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.FrontDesk;
+import evenhand.cycle.PastPolicies;
 import evenhand.cycle.Router;
 import evenhand.cycle.SomeJob;
 import evenhand.cycle.StartEstimates;
@@ -96,6 +97,7 @@ final class RolloutSite implements AutoCloseable {
             rollout.inForce(),
             cycle::latest,
             new JsonRecorder(),
+            new PastPolicies(),
             job -> Optional.empty(),
             StartEstimates.NONE,
             rollout::failed,

@@ -7,6 +7,7 @@ import evenhand.cycle.Cycle;
 import evenhand.cycle.CycleSettings;
 import evenhand.cycle.Desk;
 import evenhand.cycle.FrontDesk;
+import evenhand.cycle.PastPolicies;
 import evenhand.cycle.Recorder;
 import evenhand.cycle.Router;
 import evenhand.cycle.RuleAlarm;
@@ -62,6 +63,7 @@ class RuleHistoryTest {
             () -> policy,
             cycle::latest,
             recorder,
+            new PastPolicies(),
             job -> Optional.empty(),
             estimates,
             RuleAlarm.UNHEARD,
